@@ -29,7 +29,7 @@ pub enum IdError {
         max: usize,
     },
     /// A control character, such as NUL or a line break.
-    #[error("contains a control character (U+{0:04X})", *.0 as u32)]
+    #[error("contains a control character ({0:?})")]
     ControlCharacter(char),
     /// White space at the start or the end.
     #[error("starts or ends with white space")]
@@ -44,7 +44,10 @@ fn check_id(text: &str) -> Result<(), IdError> {
         return Err(IdError::Empty);
     }
     if text.len() > ID_BYTES_MAX {
-        return Err(IdError::TooLong { bytes: text.len(), max: ID_BYTES_MAX });
+        return Err(IdError::TooLong {
+            bytes: text.len(),
+            max: ID_BYTES_MAX,
+        });
     }
     if let Some(control) = text.chars().find(|c| c.is_control()) {
         return Err(IdError::ControlCharacter(control));
@@ -60,7 +63,10 @@ fn check_name(text: &str) -> Result<(), IdError> {
         return Err(IdError::Empty);
     }
     if text.len() > NAME_BYTES_MAX {
-        return Err(IdError::TooLong { bytes: text.len(), max: NAME_BYTES_MAX });
+        return Err(IdError::TooLong {
+            bytes: text.len(),
+            max: NAME_BYTES_MAX,
+        });
     }
     let in_alphabet = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     match text.chars().find(|c| !in_alphabet(*c)) {
@@ -142,7 +148,10 @@ mod tests {
 
     #[test]
     fn an_id_keeps_its_bytes() {
-        assert_eq!(EventId::parse("evt_1|é|\u{1F600}").unwrap().as_str(), "evt_1|é|\u{1F600}");
+        assert_eq!(
+            EventId::parse("evt_1|é|\u{1F600}").unwrap().as_str(),
+            "evt_1|é|\u{1F600}"
+        );
     }
 
     #[test]
@@ -153,7 +162,10 @@ mod tests {
     #[test]
     fn an_id_of_255_bytes_is_accepted_and_of_256_refused() {
         assert!(EventId::parse(&"x".repeat(255)).is_ok());
-        assert_eq!(EventId::parse(&"x".repeat(256)), Err(IdError::TooLong { bytes: 256, max: 255 }));
+        assert_eq!(
+            EventId::parse(&"x".repeat(256)),
+            Err(IdError::TooLong { bytes: 256, max: 255 })
+        );
     }
 
     #[test]
@@ -165,7 +177,10 @@ mod tests {
     #[test]
     fn control_characters_are_refused() {
         for control in ['\0', '\n', '\r', '\t', '\u{7f}', '\u{85}'] {
-            assert_eq!(PaymentId::parse(&format!("a{control}b")), Err(IdError::ControlCharacter(control)));
+            assert_eq!(
+                PaymentId::parse(&format!("a{control}b")),
+                Err(IdError::ControlCharacter(control))
+            );
         }
     }
 

@@ -129,7 +129,10 @@ fn succeed(
     event: &PaymentEvent,
 ) -> Result<Decision, Refusal> {
     if amount.minor_units() < 0 {
-        return Err(Refusal::NegativeAmount { payment: key.payment_id, claimed: amount });
+        return Err(Refusal::NegativeAmount {
+            payment: key.payment_id,
+            claimed: amount,
+        });
     }
     match current {
         None => Ok(Decision::Apply(Payment {
@@ -208,13 +211,19 @@ mod tests {
 
     #[test]
     fn a_negative_amount_is_impossible_and_zero_is_not() {
-        assert!(matches!(decide(None, &event("evt_1", -1)), Err(Refusal::NegativeAmount { .. })));
+        assert!(matches!(
+            decide(None, &event("evt_1", -1)),
+            Err(Refusal::NegativeAmount { .. })
+        ));
         assert_eq!(applied(None, &event("evt_1", 0)).amount.minor_units(), 0);
     }
 
     #[test]
     fn a_kind_without_effect_is_recorded() {
-        let event = PaymentEvent { change: None, ..event("evt_1", 1) };
+        let event = PaymentEvent {
+            change: None,
+            ..event("evt_1", 1)
+        };
         assert_eq!(decide(None, &event), Ok(Decision::Record(RecordReason::NoEffect)));
     }
 

@@ -1,0 +1,5 @@
+//! What drives the use cases.
+
+pub mod amqp;
+pub mod http;
+pub mod ops;

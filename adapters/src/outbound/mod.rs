@@ -1,0 +1,7 @@
+//! What the use cases drive.
+
+pub mod amqp;
+pub mod memory;
+pub mod postgres;
+pub mod redis;
+pub mod telemetry;

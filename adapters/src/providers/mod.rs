@@ -1,0 +1,3 @@
+//! One module a payment provider.
+
+pub mod native;

@@ -1,0 +1,18 @@
+//! What the use cases need from the outside, one trait a file.
+//!
+//! Adding a port: write the trait here with its obligations, its mock comes by `automock` (before
+//! `async_trait`); write the behaviours once in `tests/contract`; then one adapter a technology, each
+//! stamped with the suite.
+
+pub mod clock;
+pub mod event_publisher;
+pub mod event_queue;
+pub mod observer;
+pub mod provider;
+pub mod readiness;
+pub mod seen_events;
+pub mod store_audit;
+pub mod unit_of_work;
+
+/// Whatever an adapter's technology reports, kept whole as the cause.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

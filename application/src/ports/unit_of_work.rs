@@ -1,0 +1,90 @@
+//! The database, as one transaction that carries a batch.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use domain::{EventKey, Fingerprint, Payment, PaymentEvent, PaymentKey, RecordReason};
+
+use super::BoxError;
+
+/// Why the store did not do it. The adapter classifies, because only it knows.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store is away: no connection, or the connection broke. Says nothing about the events.
+    #[error("the store is not available")]
+    Unavailable(#[source] BoxError),
+    /// It may work when run again: a lock or statement time-out, a deadlock, a lost race, or anything that
+    /// the driver does not tell apart.
+    #[error("the store failed for now")]
+    Transient(#[source] BoxError),
+    /// It will not work: a constraint refuses it.
+    #[error("the store refuses it")]
+    Permanent(#[source] BoxError),
+}
+
+/// What the unique key says of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// Not processed before; this unit owns it now.
+    Fresh,
+    /// Processed before, with the same meaning.
+    Duplicate,
+    /// The key was used before for another meaning.
+    Conflict {
+        /// The meaning that is stored.
+        stored: Fingerprint,
+    },
+}
+
+/// An event that is settled without effect, with its bytes, so that it can be replayed one day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedEvent {
+    /// The event.
+    pub event: PaymentEvent,
+    /// Why it has none.
+    pub reason: RecordReason,
+    /// The bytes as they came.
+    pub payload: Bytes,
+}
+
+/// Begins transactions.
+#[cfg_attr(any(test, feature = "testing"), mockall::automock)]
+#[async_trait]
+pub trait UnitOfWork: Send + Sync {
+    /// A new transaction. Failing to get one is [`StoreError::Unavailable`].
+    async fn begin(&self) -> Result<Box<dyn Transaction>, StoreError>;
+
+    /// Asks whether the store can be written to. MUST answer within a short time-out.
+    async fn probe(&self) -> Result<(), StoreError>;
+}
+
+/// One transaction. Dropping it without a commit MUST roll it back at once and leave no session open.
+#[cfg_attr(any(test, feature = "testing"), mockall::automock)]
+#[async_trait]
+pub trait Transaction: Send {
+    /// Element `i` answers `events[i]`; the keys MUST be distinct. A fresh event is stored with its
+    /// fingerprint, as applied when it has a change and as recorded when it has none. Two units that race for
+    /// one event: the second MUST wait for the first and then see its outcome. Keys MUST be taken in one
+    /// order by everybody, so that batches do not deadlock.
+    async fn claim(&mut self, events: &[PaymentEvent]) -> Result<Vec<Claim>, StoreError>;
+
+    /// The payments that exist of `keys`, locked until the transaction ends, in key order.
+    async fn lock_payments(&mut self, keys: &[PaymentKey]) -> Result<Vec<Payment>, StoreError>;
+
+    /// Stores payments as they are now. `payments` has each key once. A payment of revision 1 is new and
+    /// MUST NOT overwrite one that another unit has created meanwhile: that is [`StoreError::Transient`].
+    async fn save_payments(&mut self, payments: &[Payment]) -> Result<(), StoreError>;
+
+    /// Stores that claimed events had no effect, why, and their bytes.
+    async fn record(&mut self, recorded: &[RecordedEvent]) -> Result<(), StoreError>;
+
+    /// Makes it durable. MUST fail if any earlier call failed, even if the caller went on.
+    async fn commit(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// The key and meaning of each event.
+pub fn identities(events: &[PaymentEvent]) -> Vec<(EventKey, Fingerprint)> {
+    events
+        .iter()
+        .map(|event| (event.key.clone(), event.fingerprint()))
+        .collect()
+}

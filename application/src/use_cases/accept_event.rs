@@ -1,0 +1,269 @@
+//! A webhook becomes a durably queued envelope, or a refusal.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::{EventId, EventKey, SourceName};
+
+use crate::envelope::{Envelope, TraceContext};
+use crate::ports::clock::Clock;
+use crate::ports::event_publisher::{EventPublisher, PublishError};
+use crate::ports::observer::Observer;
+use crate::ports::provider::{IntakeRefusal, Problem, Provider, Sources, WebhookRequest};
+
+/// Why a request was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    /// No such source is configured.
+    #[error("there is no source of this name")]
+    UnknownSource,
+    /// The signature does not hold.
+    #[error("the signature does not hold: {0}")]
+    Unauthentic(&'static str),
+    /// The sender must mend the body.
+    #[error("the body is not a usable event")]
+    Malformed(Vec<Problem>),
+    /// Nothing is wrong with the request; the sender shall send it again.
+    #[error("the event could not be stored")]
+    NotStored(#[from] PublishError),
+}
+
+impl AcceptError {
+    /// The error as a metric label.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::UnknownSource => "unknown_source",
+            Self::Unauthentic(_) => "unauthentic",
+            Self::Malformed(_) => "malformed",
+            Self::NotStored(error) => error.label(),
+        }
+    }
+}
+
+/// Takes webhooks.
+#[derive(Clone)]
+pub struct AcceptEvent {
+    sources: Sources,
+    publisher: Arc<dyn EventPublisher>,
+    clock: Arc<dyn Clock>,
+    observer: Arc<dyn Observer>,
+}
+
+impl AcceptEvent {
+    /// Takes webhooks of `sources` and publishes them by `publisher`.
+    pub fn new(
+        sources: Sources,
+        publisher: Arc<dyn EventPublisher>,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        Self {
+            sources,
+            publisher,
+            clock,
+            observer,
+        }
+    }
+
+    /// Verifies, identifies and publishes. `Ok` gives the ids of the events, every one of which is durable.
+    ///
+    /// # Errors
+    /// Nothing was accepted: [`AcceptError`] says whose turn it is. After [`AcceptError::NotStored`] some
+    /// events of a request may be queued all the same; sent again, they are duplicates.
+    pub async fn accept(
+        &self,
+        source: &SourceName,
+        headers: &[(String, Vec<u8>)],
+        body: Bytes,
+        trace: TraceContext,
+    ) -> Result<Vec<EventId>, AcceptError> {
+        let provider = self.sources.get(source).ok_or(AcceptError::UnknownSource)?;
+        let received_at = self.clock.now();
+        let result = self
+            .accept_from(provider.as_ref(), source, headers, body, trace, received_at)
+            .await;
+        let took = self.clock.now().since(received_at);
+        match &result {
+            Ok(ids) => {
+                self.observer.events_accepted(source, ids.len());
+                self.observer.request_answered(source, "accepted", took);
+            }
+            Err(error) => self.observer.request_answered(source, error.label(), took),
+        }
+        result
+    }
+
+    async fn accept_from(
+        &self,
+        provider: &dyn Provider,
+        source: &SourceName,
+        headers: &[(String, Vec<u8>)],
+        body: Bytes,
+        trace: TraceContext,
+        received_at: domain::Timestamp,
+    ) -> Result<Vec<EventId>, AcceptError> {
+        let request = WebhookRequest { body: &body, headers };
+        let ids = provider
+            .intake(&request, received_at)
+            .map_err(|refusal| match refusal {
+                IntakeRefusal::Unauthentic(reason) => AcceptError::Unauthentic(reason),
+                IntakeRefusal::Malformed(problems) => AcceptError::Malformed(problems),
+            })?;
+        let kept = kept_headers(&request, provider.kept_headers());
+        let content_type = request.header("content-type").and_then(text);
+        let envelopes = ids
+            .iter()
+            .map(|event_id| Envelope {
+                key: EventKey {
+                    source: source.clone(),
+                    event_id: event_id.clone(),
+                },
+                received_at,
+                content_type: content_type.clone(),
+                headers: kept.clone(),
+                trace: trace.clone(),
+                payload: body.clone(),
+            })
+            .collect();
+        for confirmed in self.publisher.publish(envelopes).await {
+            confirmed?;
+        }
+        Ok(ids)
+    }
+}
+
+fn kept_headers(request: &WebhookRequest<'_>, names: &[&str]) -> Vec<(String, String)> {
+    names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), text(request.header(name)?)?)))
+        .collect()
+}
+
+fn text(value: &[u8]) -> Option<String> {
+    std::str::from_utf8(value).ok().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::event_publisher::MockEventPublisher;
+    use crate::ports::observer::MockObserver;
+    use crate::ports::provider::MockProvider;
+    use crate::testing::{FixedClock, source_name, sources_of};
+
+    fn quiet_observer() -> MockObserver {
+        let mut observer = MockObserver::new();
+        observer.expect_request_answered().return_const(());
+        observer.expect_events_accepted().return_const(());
+        observer
+    }
+
+    fn provider(answer: Result<Vec<EventId>, IntakeRefusal>) -> MockProvider {
+        let mut provider = MockProvider::new();
+        provider.expect_intake().return_once(move |_, _| answer);
+        provider.expect_kept_headers().return_const(&["x-kept"][..]);
+        provider
+    }
+
+    fn ids(texts: &[&str]) -> Vec<EventId> {
+        texts.iter().map(|text| EventId::parse(text).unwrap()).collect()
+    }
+
+    async fn accept(
+        provider: MockProvider,
+        publisher: MockEventPublisher,
+        body: &'static [u8],
+    ) -> Result<Vec<EventId>, AcceptError> {
+        let use_case = AcceptEvent::new(
+            sources_of(provider),
+            Arc::new(publisher),
+            Arc::new(FixedClock::at_micros(7)),
+            Arc::new(quiet_observer()),
+        );
+        let headers = [
+            ("x-kept".to_owned(), b"yes".to_vec()),
+            ("x-signature".to_owned(), b"secret".to_vec()),
+        ];
+        use_case
+            .accept(
+                &source_name(),
+                &headers,
+                Bytes::from_static(body),
+                TraceContext::default(),
+            )
+            .await
+    }
+
+    #[tokio::test]
+    async fn an_event_is_published_with_its_raw_bytes_and_only_the_needed_headers() {
+        let mut publisher = MockEventPublisher::new();
+        publisher.expect_publish().times(1).returning(|envelopes| {
+            assert_eq!(envelopes.len(), 1);
+            assert_eq!(&envelopes[0].payload[..], b"{ \"odd\" :1.0}");
+            assert_eq!(envelopes[0].headers, [("x-kept".to_owned(), "yes".to_owned())]);
+            assert_eq!(envelopes[0].received_at.as_micros(), 7);
+            vec![Ok(())]
+        });
+        let accepted = accept(provider(Ok(ids(&["evt_1"]))), publisher, b"{ \"odd\" :1.0}").await;
+        assert_eq!(accepted.unwrap(), ids(&["evt_1"]));
+    }
+
+    #[tokio::test]
+    async fn a_request_of_several_events_becomes_an_envelope_for_each() {
+        let mut publisher = MockEventPublisher::new();
+        publisher.expect_publish().times(1).returning(|envelopes| {
+            assert_eq!(
+                envelopes
+                    .iter()
+                    .map(|e| e.key.event_id.as_str())
+                    .collect::<Vec<_>>(),
+                ["a", "b"]
+            );
+            vec![Ok(()), Ok(())]
+        });
+        assert!(
+            accept(provider(Ok(ids(&["a", "b"]))), publisher, b"[]")
+                .await
+                .is_ok()
+        );
+    }
+
+    #[tokio::test]
+    async fn one_unconfirmed_event_of_several_refuses_the_request() {
+        let mut publisher = MockEventPublisher::new();
+        publisher
+            .expect_publish()
+            .return_once(|_| vec![Ok(()), Err(PublishError::Refused)]);
+        let refused = accept(provider(Ok(ids(&["a", "b"]))), publisher, b"[]").await;
+        assert!(matches!(
+            refused,
+            Err(AcceptError::NotStored(PublishError::Refused))
+        ));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_published_for_a_refused_request() {
+        for refusal in [
+            IntakeRefusal::Unauthentic("wrong_signature"),
+            IntakeRefusal::Malformed(Vec::new()),
+        ] {
+            let mut publisher = MockEventPublisher::new();
+            publisher.expect_publish().never();
+            assert!(accept(provider(Err(refusal)), publisher, b"").await.is_err());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_unknown_source_is_told() {
+        let use_case = AcceptEvent::new(
+            Sources::default(),
+            Arc::new(MockEventPublisher::new()),
+            Arc::new(FixedClock::at_micros(0)),
+            Arc::new(MockObserver::new()),
+        );
+        let refused = use_case
+            .accept(&source_name(), &[], Bytes::new(), TraceContext::default())
+            .await;
+        assert!(matches!(refused, Err(AcceptError::UnknownSource)));
+    }
+}
