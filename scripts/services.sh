@@ -413,6 +413,9 @@ start_postgres() {
 		CONF
     mv "$new" "$data"
   fi
+  # No process of this data is left (see `start`). After a kill the file names one which init may
+  # not have reaped yet, and the server would take it for another server.
+  rm -f "$data/postmaster.pid"
   # pg_ctl starts the server in a session of its own.
   pg_run "$bin/pg_ctl" -D "$data" -l "$log" -o "-p $PG_PORT" -w -t "$START_SECONDS" -s start || {
     say "postgres does not start; the end of $log:"
