@@ -11,6 +11,7 @@ pub mod observer;
 pub mod provider;
 pub mod readiness;
 pub mod seen_events;
+pub mod store_admin;
 pub mod store_audit;
 pub mod unit_of_work;
 

@@ -134,6 +134,7 @@ impl ConsumeEvents {
     ) -> Result<Held, QueueError> {
         let mut waiting = deliveries;
         let held_since = self.clock.now();
+        let mut waits = self.backoff();
         loop {
             let (settlements, held) = self.process_batch(waiting).await;
             if !settlements.is_empty() {
@@ -153,7 +154,13 @@ impl ConsumeEvents {
                 .settings
                 .hold_max
                 .saturating_sub(self.clock.now().since(held_since));
-            if self.wait_for_store(stop, Some(left)).await == Held::GiveBack {
+            // A store that answers the probe and still fails these events must not be asked in a hot loop.
+            let pause = waits.next().unwrap_or(self.settings.backoff_max).min(left);
+            tokio::select! {
+                () = stop.cancelled() => return Ok(Held::GiveBack),
+                () = tokio::time::sleep(pause) => {}
+            }
+            if left.is_zero() || self.wait_for_store(stop, Some(left)).await == Held::GiveBack {
                 return Ok(Held::GiveBack);
             }
             waiting = held;

@@ -1,1 +1,7 @@
-//! To be written.
+//! RabbitMQ: consuming.
+
+mod acknowledge;
+mod queue;
+mod subscription;
+
+pub use queue::{AmqpQueue, ConsumeSettings};

@@ -1,1 +1,9 @@
-//! To be written.
+//! What is counted and timed, as OpenTelemetry instruments.
+
+mod buckets;
+mod observer;
+mod queue_depths;
+
+pub use buckets::{batch_size_buckets, seconds_buckets};
+pub use observer::OpenTelemetryObserver;
+pub use queue_depths::register_queue_depths;

@@ -1,0 +1,288 @@
+//! One consumer on one connection.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use application::envelope::Envelope;
+use application::ports::clock::Clock;
+use application::ports::event_queue::{Action, Delivery, QueueError, SettleReport, Settlement, Subscription};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::join_all;
+use lapin::options::{BasicAckOptions, BasicCancelOptions};
+use lapin::{Acker, BasicProperties, Channel, Connection, Consumer};
+use tokio::time::Instant;
+
+use super::acknowledge::plan;
+use super::queue::{Alive, ConsumeSettings, Subscriptions, failed};
+use crate::outbound::amqp::connection::close;
+use crate::outbound::amqp::topology::{DEAD_LETTER_QUEUE, MAIN_QUEUE, retry_queue, retry_tier};
+use crate::outbound::amqp::wire::{self, HeadersTooLarge};
+use crate::outbound::amqp::{ConfirmChannel, Outcome, Outgoing};
+
+/// How long a consumer may take to say good-bye.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+pub(super) struct AmqpSubscription {
+    connection: Connection,
+    channel: Channel,
+    consumer: Consumer,
+    confirms: ConfirmChannel,
+    settings: ConsumeSettings,
+    retry_tiers: Vec<Duration>,
+    clock: Arc<dyn Clock>,
+    /// Received and not handed out. Kept here, so that dropping `next_batch` loses nothing.
+    gathered: Vec<Delivery>,
+    /// When the batch that is being gathered is handed out even if it is not full.
+    hand_out_at: Instant,
+    /// Everything that the broker waits to hear of, by delivery tag.
+    outstanding: BTreeMap<u64, Acker>,
+    ended: Option<String>,
+    alive: Option<Alive>,
+    subscriptions: Subscriptions,
+}
+
+/// A message to publish before its original is acknowledged.
+struct Onward {
+    tag: u64,
+    queue: String,
+    properties: BasicProperties,
+    payload: Bytes,
+}
+
+/// What a subscription is opened with.
+pub(super) struct Opened {
+    pub connection: Connection,
+    pub channel: Channel,
+    pub consumer: Consumer,
+    pub confirms: ConfirmChannel,
+}
+
+impl AmqpSubscription {
+    pub(super) fn new(
+        opened: Opened,
+        settings: ConsumeSettings,
+        retry_tiers: Vec<Duration>,
+        clock: Arc<dyn Clock>,
+        subscriptions: &Subscriptions,
+    ) -> Self {
+        let Opened {
+            connection,
+            channel,
+            consumer,
+            confirms,
+        } = opened;
+        let alive = Some(subscriptions.add(connection.status().clone()));
+        Self {
+            connection,
+            channel,
+            consumer,
+            confirms,
+            settings,
+            retry_tiers,
+            clock,
+            gathered: Vec::new(),
+            hand_out_at: Instant::now(),
+            outstanding: BTreeMap::new(),
+            ended: None,
+            alive,
+            subscriptions: subscriptions.clone(),
+        }
+    }
+
+    /// Takes in what the consumer gave; an error when it has ended.
+    fn take_in(&mut self, item: Option<lapin::Result<lapin::message::Delivery>>) -> Result<(), QueueError> {
+        match item {
+            Some(Ok(message)) => {
+                if self.gathered.is_empty() {
+                    self.hand_out_at = Instant::now() + self.settings.linger;
+                }
+                let tag = message.delivery_tag;
+                self.outstanding.insert(tag, message.acker);
+                self.gathered
+                    .push(wire::read(tag, &message.properties, Bytes::from(message.data)));
+                Ok(())
+            }
+            Some(Err(error)) => Err(self.end(error.to_string())),
+            None => {
+                Err(self.end("the broker cancelled the consumer, as when its queue is deleted".to_owned()))
+            }
+        }
+    }
+
+    /// The subscription is of no use from now on.
+    fn end(&mut self, reason: String) -> QueueError {
+        self.alive = None;
+        self.subscriptions.note_failure(reason.clone());
+        self.ended = Some(reason.clone());
+        failed(&format!("consuming {MAIN_QUEUE}"), reason)
+    }
+
+    fn onward(&self, settlement: &mut Settlement) -> Result<Option<Onward>, QueueError> {
+        let Settlement { delivery, action } = settlement;
+        let too_large = |error: HeadersTooLarge| failed("preparing a retry or dead letter", error);
+        let (queue, properties) = match action {
+            Action::Acknowledge => return Ok(None),
+            Action::RetryAfter { delay, history } => {
+                let Ok(envelope) = &delivery.content else {
+                    return Err(failed("retrying", "an unreadable message cannot be tried again"));
+                };
+                let tier = retry_tier(&self.retry_tiers, *delay)
+                    .ok_or_else(|| failed("retrying", "no retry tier is configured"))?;
+                let failures = delivery.failed_attempts.saturating_add(1);
+                let properties = wire::retry_properties(envelope, failures, history).map_err(too_large)?;
+                (retry_queue(tier), properties)
+            }
+            Action::DeadLetter { reason, history } => {
+                let now = self.clock.now();
+                let properties = wire::dead_letter_properties(delivery, MAIN_QUEUE, reason, history, now);
+                (DEAD_LETTER_QUEUE.to_owned(), properties.map_err(too_large)?)
+            }
+        };
+        let payload = match &mut delivery.content {
+            Ok(Envelope { payload, .. }) => std::mem::take(payload),
+            Err(unreadable) => std::mem::take(&mut unreadable.payload),
+        };
+        Ok(Some(Onward {
+            tag: delivery.token,
+            queue,
+            properties,
+            payload,
+        }))
+    }
+
+    /// Publishes them all. Gives the tags of those that are durable, and why others are not.
+    async fn publish(&mut self, mut onward: Vec<Onward>) -> (Vec<u64>, Option<QueueError>) {
+        let deadline = Instant::now() + self.settings.confirm_timeout;
+        let group = onward
+            .iter_mut()
+            .map(|message| Outgoing {
+                exchange: "",
+                routing_key: &message.queue,
+                properties: std::mem::take(&mut message.properties),
+                payload: &message.payload,
+            })
+            .collect();
+        let outcomes = self.confirms.publish(group, deadline).await;
+        let mut durable = Vec::with_capacity(onward.len());
+        let mut failure = None;
+        for (message, outcome) in onward.iter().zip(outcomes) {
+            let reason = match outcome {
+                Outcome::Stored => {
+                    durable.push(message.tag);
+                    continue;
+                }
+                Outcome::Unroutable(text) => format!("there is no such queue: {text}"),
+                Outcome::Refused => "the broker refused it".to_owned(),
+                Outcome::TimedOut => "no confirm came in time".to_owned(),
+                Outcome::Broken(reason) => reason,
+            };
+            failure = Some(failed(&format!("publishing to {}", message.queue), reason));
+        }
+        (durable, failure)
+    }
+
+    async fn acknowledge(&mut self, done: BTreeSet<u64>) -> Result<SettleReport, QueueError> {
+        let Some(acks) = plan(&mut self.outstanding, done) else {
+            return Err(failed(
+                "acknowledging",
+                "a delivery is not one of this subscription, or was settled before",
+            ));
+        };
+        let sent = join_all(acks.iter().map(|ack| {
+            let multiple = ack.multiple;
+            ack.acker.ack(BasicAckOptions { multiple })
+        }));
+        let mut report = SettleReport::default();
+        for (ack, sent) in acks.iter().zip(sent.await) {
+            // `false` is the answer of a channel that is gone: the broker hands the message out again.
+            if !sent.map_err(|error| failed("acknowledging", error))? {
+                report.acks_lost += ack.covers;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn settle_all(&mut self, settlements: Vec<Settlement>) -> Result<SettleReport, QueueError> {
+        let mut done = BTreeSet::new();
+        let mut onward = Vec::new();
+        let mut failure = None;
+        for mut settlement in settlements {
+            match self.onward(&mut settlement) {
+                Ok(None) => drop(done.insert(settlement.delivery.token)),
+                Ok(Some(message)) => onward.push(message),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if !onward.is_empty() {
+            let (durable, unpublished) = self.publish(onward).await;
+            done.extend(durable);
+            failure = unpublished.or(failure);
+        }
+        let limit = self.settings.confirm_timeout;
+        let report = match tokio::time::timeout(limit, self.acknowledge(done)).await {
+            Ok(report) => report?,
+            Err(elapsed) => return Err(failed("acknowledging: the broker takes nothing", elapsed)),
+        };
+        failure.map_or(Ok(report), Err)
+    }
+}
+
+#[async_trait]
+impl Subscription for AmqpSubscription {
+    async fn next_batch(&mut self) -> Result<Vec<Delivery>, QueueError> {
+        if let Some(reason) = &self.ended {
+            return Err(failed(&format!("consuming {MAIN_QUEUE}"), reason.clone()));
+        }
+        if self.gathered.is_empty() {
+            let item = self.consumer.next().await;
+            self.take_in(item)?;
+        }
+        let over = tokio::time::sleep_until(self.hand_out_at);
+        tokio::pin!(over);
+        while self.gathered.len() < self.settings.batch_max {
+            tokio::select! {
+                biased;
+                item = self.consumer.next() => self.take_in(item)?,
+                () = &mut over => break,
+            }
+        }
+        Ok(std::mem::take(&mut self.gathered))
+    }
+
+    async fn settle(&mut self, settlements: Vec<Settlement>) -> Result<SettleReport, QueueError> {
+        let settled = self.settle_all(settlements).await;
+        if let Err(error) = &settled {
+            // Part of it may be settled: only a new subscription knows where it stands.
+            self.end(application::error_chain::describe(error));
+        }
+        settled
+    }
+
+    async fn close(self: Box<Self>) -> Result<(), QueueError> {
+        let Self {
+            connection,
+            channel,
+            consumer,
+            ended,
+            ..
+        } = *self;
+        let mut closed = Ok(());
+        if ended.is_none() && connection.status().connected() {
+            let farewell = async {
+                channel
+                    .basic_cancel(consumer.tag(), BasicCancelOptions::default())
+                    .await?;
+                channel.close(200, "OK".into()).await
+            };
+            closed = match tokio::time::timeout(CLOSE_TIMEOUT, farewell).await {
+                Ok(said) => said.map_err(|error| failed("ending the subscription", error)),
+                Err(elapsed) => Err(failed("ending the subscription", elapsed)),
+            };
+        }
+        close(&connection).await;
+        closed
+    }
+}

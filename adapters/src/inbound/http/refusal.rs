@@ -1,0 +1,187 @@
+//! Every way in which the public listener says no.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Payload;
+use application::ports::provider::Problem;
+use application::use_cases::accept_event::AcceptError;
+use bytes::Bytes;
+
+use super::body::BodyError;
+use super::problem::ProblemType;
+
+const fn problem_type(
+    name: &'static str,
+    status: StatusCode,
+    title: &'static str,
+    detail: &'static str,
+) -> ProblemType {
+    ProblemType {
+        name,
+        status,
+        title,
+        detail,
+    }
+}
+
+const NOT_FOUND: ProblemType = problem_type(
+    "not-found",
+    StatusCode::NOT_FOUND,
+    "Not found",
+    "There is nothing at this path.",
+);
+const UNKNOWN_SOURCE: ProblemType = problem_type(
+    "unknown-source",
+    StatusCode::NOT_FOUND,
+    "Unknown source",
+    "No source of this name is configured.",
+);
+const METHOD_NOT_ALLOWED: ProblemType = problem_type(
+    "method-not-allowed",
+    StatusCode::METHOD_NOT_ALLOWED,
+    "Method not allowed",
+    "The header Allow lists the methods of this path.",
+);
+const UNAUTHENTIC: ProblemType = problem_type(
+    "unauthentic",
+    StatusCode::UNAUTHORIZED,
+    "The signature does not hold",
+    "The signature is missing, malformed, wrong, too old or too new.",
+);
+const MALFORMED: ProblemType = problem_type(
+    "malformed",
+    StatusCode::BAD_REQUEST,
+    "Not a usable event",
+    "The body is not an event of this source; `errors` lists everything that is wrong with it.",
+);
+const UNREADABLE: ProblemType = problem_type(
+    "unreadable",
+    StatusCode::BAD_REQUEST,
+    "The body cannot be read",
+    "The connection broke while the body was read, or its framing is wrong.",
+);
+const BODY_TOO_SLOW: ProblemType = problem_type(
+    "body-too-slow",
+    StatusCode::REQUEST_TIMEOUT,
+    "The body took too long",
+    "The whole body did not come within the deadline.",
+);
+const BODY_TOO_LONG: ProblemType = problem_type(
+    "body-too-long",
+    StatusCode::PAYLOAD_TOO_LARGE,
+    "The body is too long",
+    "The body is longer than this receiver reads.",
+);
+const BODY_ENCODED: ProblemType = problem_type(
+    "body-encoded",
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    "Compressed bodies are not taken",
+    "Send the body without a Content-Encoding.",
+);
+const NOT_STORED: ProblemType = problem_type(
+    "not-stored",
+    StatusCode::SERVICE_UNAVAILABLE,
+    "The event could not be stored",
+    "Nothing is wrong with the request; send it again after the time in Retry-After.",
+);
+
+/// An answer's body that holds on to the request's until it is sent. While it is held, the server knows that
+/// the request was not read to its end, and closes the connection after a short while of reading it away. If
+/// it were let go, an endless chunked body would be read away for ever.
+struct Held {
+    content: Option<Bytes>,
+    _payload: Payload,
+}
+
+impl MessageBody for Held {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        let length = self.content.as_ref().map_or(0, Bytes::len);
+        BodySize::Sized(u64::try_from(length).unwrap_or(u64::MAX))
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Poll::Ready(self.content.take().map(Ok))
+    }
+}
+
+fn refuse(problem: &ProblemType, errors: &[Problem], payload: Payload) -> HttpResponse {
+    refuse_with(problem.response(), problem, errors, payload)
+}
+
+fn refuse_with(
+    mut response: actix_web::HttpResponseBuilder,
+    problem: &ProblemType,
+    errors: &[Problem],
+    payload: Payload,
+) -> HttpResponse {
+    response.body(Held {
+        content: Some(Bytes::from(problem.document(errors))),
+        _payload: payload,
+    })
+}
+
+/// Nothing is at that path.
+pub fn not_found(payload: Payload) -> HttpResponse {
+    refuse(&NOT_FOUND, &[], payload)
+}
+
+/// The path is there, the method is not.
+pub fn method_not_allowed(allow: &'static str, payload: Payload) -> HttpResponse {
+    let mut response = METHOD_NOT_ALLOWED.response();
+    response.insert_header((header::ALLOW, allow));
+    refuse_with(response, &METHOD_NOT_ALLOWED, &[], payload)
+}
+
+/// No such source.
+pub fn unknown_source(payload: Payload) -> HttpResponse {
+    refuse(&UNKNOWN_SOURCE, &[], payload)
+}
+
+/// There is no body to judge.
+pub fn no_body(error: BodyError, payload: Payload) -> HttpResponse {
+    match error {
+        BodyError::TooLong => refuse_and_close(&BODY_TOO_LONG, payload),
+        BodyError::TooSlow => refuse_and_close(&BODY_TOO_SLOW, payload),
+        BodyError::Broken => refuse_and_close(&UNREADABLE, payload),
+        BodyError::Encoded => {
+            let mut response = BODY_ENCODED.response();
+            response.insert_header((header::ACCEPT_ENCODING, "identity"));
+            refuse_with(response, &BODY_ENCODED, &[], payload)
+        }
+        BodyError::Empty => {
+            let empty = Problem {
+                pointer: String::new(),
+                code: "missing",
+                message: "the body is empty".to_owned(),
+            };
+            refuse(&MALFORMED, &[empty], payload)
+        }
+    }
+}
+
+fn refuse_and_close(problem: &ProblemType, payload: Payload) -> HttpResponse {
+    let mut response = problem.response();
+    response.force_close();
+    refuse_with(response, problem, &[], payload)
+}
+
+/// The use case did not accept it.
+pub fn not_accepted(error: &AcceptError, retry_after_secs: u64, payload: Payload) -> HttpResponse {
+    match error {
+        AcceptError::UnknownSource => unknown_source(payload),
+        AcceptError::Unauthentic(_) => refuse(&UNAUTHENTIC, &[], payload),
+        AcceptError::Malformed(problems) => refuse(&MALFORMED, problems, payload),
+        AcceptError::NotStored(_) => {
+            let mut response = NOT_STORED.response();
+            response.insert_header((header::RETRY_AFTER, retry_after_secs));
+            refuse_with(response, &NOT_STORED, &[], payload)
+        }
+    }
+}

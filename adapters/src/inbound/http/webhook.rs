@@ -1,0 +1,161 @@
+//! `POST /webhooks/{source}`.
+
+use actix_web::http::{Method, header};
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use application::TraceContext;
+use application::ports::provider::Problem;
+use application::use_cases::accept_event::{AcceptError, AcceptEvent};
+use bytes::Bytes;
+use domain::{EventId, SourceName};
+use serde::Serialize;
+use tracing::{Instrument, Span};
+
+use super::{HttpSettings, body, refusal};
+use crate::trace;
+
+/// What a request needs.
+pub struct WebhookState {
+    /// The use case.
+    pub accept: AcceptEvent,
+    /// The limits.
+    pub settings: HttpSettings,
+}
+
+#[derive(Serialize)]
+struct Accepted<'a> {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_ids: Option<Vec<&'a str>>,
+}
+
+/// Any method on a webhook's path.
+#[expect(
+    clippy::future_not_send,
+    reason = "a request stays on the thread that read it"
+)]
+pub async fn webhook(
+    request: HttpRequest,
+    segment: Path<String>,
+    payload: Payload,
+    state: Data<WebhookState>,
+) -> HttpResponse {
+    if request.method() != Method::POST {
+        return refusal::method_not_allowed("POST", payload);
+    }
+    let Ok(source) = SourceName::parse(&segment) else {
+        // Its text may be anything, so it is not logged.
+        tracing::info!(reason = "unknown_source", "webhook refused");
+        return refusal::unknown_source(payload);
+    };
+    let incoming = incoming_trace(&request);
+    let span = tracing::info_span!("webhook", otel.kind = "server", source = %source);
+    trace::set_remote_parent(&span, &incoming);
+    receive(&request, &source, payload, &state, incoming)
+        .instrument(span)
+        .await
+}
+
+#[expect(
+    clippy::future_not_send,
+    reason = "a request stays on the thread that read it"
+)]
+async fn receive(
+    request: &HttpRequest,
+    source: &SourceName,
+    mut payload: Payload,
+    state: &WebhookState,
+    incoming: TraceContext,
+) -> HttpResponse {
+    let settings = &state.settings;
+    let read = body::read(
+        request,
+        &mut payload,
+        settings.body_bytes_max,
+        settings.body_deadline,
+    )
+    .await;
+    let bytes = match read {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            tracing::info!(source = %source, reason = error.label(), "webhook refused");
+            return refusal::no_body(error, payload);
+        }
+    };
+    match accept(request, source, bytes, state, incoming).await {
+        Ok(ids) => accepted(source, &ids),
+        Err(error) => {
+            log_refusal(source, &error);
+            refusal::not_accepted(&error, settings.retry_after_secs(), payload)
+        }
+    }
+}
+
+#[expect(
+    clippy::future_not_send,
+    reason = "a request stays on the thread that read it"
+)]
+async fn accept(
+    request: &HttpRequest,
+    source: &SourceName,
+    bytes: Bytes,
+    state: &WebhookState,
+    incoming: TraceContext,
+) -> Result<Vec<EventId>, AcceptError> {
+    let headers = headers(request);
+    let trace = trace::of_span(&Span::current()).unwrap_or(incoming);
+    state.accept.accept(source, &headers, bytes, trace).await
+}
+
+fn headers(request: &HttpRequest) -> Vec<(String, Vec<u8>)> {
+    request
+        .headers()
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+        .collect()
+}
+
+fn incoming_trace(request: &HttpRequest) -> TraceContext {
+    let value = |name| request.headers().get(name).map(header::HeaderValue::as_bytes);
+    trace::from_headers(value("traceparent"), value("tracestate"))
+}
+
+fn accepted(source: &SourceName, ids: &[EventId]) -> HttpResponse {
+    let several = || ids.iter().map(EventId::as_str).collect();
+    let answer = Accepted {
+        status: "accepted",
+        event_id: if let [id] = ids { Some(id.as_str()) } else { None },
+        event_ids: (ids.len() != 1).then(several),
+    };
+    tracing::debug!(source = %source, events = ids.len(), "webhook accepted");
+    HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, "application/json"))
+        // Strings only: this cannot fail.
+        .body(serde_json::to_vec(&answer).unwrap_or_default())
+}
+
+/// One line for each refusal, with nothing in it that the sender wrote.
+fn log_refusal(source: &SourceName, error: &AcceptError) {
+    match error {
+        AcceptError::NotStored(cause) => {
+            tracing::warn!(source = %source, reason = error.label(), %cause, "webhook not stored");
+        }
+        AcceptError::Unauthentic(how) => {
+            tracing::warn!(source = %source, reason = error.label(), how, "webhook refused");
+        }
+        AcceptError::Malformed(problems) => {
+            let wrong = wrong(problems);
+            tracing::info!(source = %source, reason = error.label(), wrong, "webhook refused");
+        }
+        AcceptError::UnknownSource => {
+            tracing::info!(source = %source, reason = error.label(), "webhook refused");
+        }
+    }
+}
+
+fn wrong(problems: &[Problem]) -> String {
+    let line = |problem: &Problem| format!("{}:{}", problem.pointer, problem.code);
+    problems.iter().map(line).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,239 @@
+//! All names and arguments at the broker.
+//!
+//! A queue's arguments are a contract: a queue that exists with others is refused, never changed. To change
+//! one, declare a queue of another name and let the old one run empty. Every argument whose default differs
+//! between RabbitMQ 3.10 and 4.x is set.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{Channel, Connection, ErrorKind, ExchangeKind};
+
+/// The exchange that receivers publish to.
+pub const MAIN_EXCHANGE: &str = "main_exchange";
+
+/// The routing key that receivers publish with.
+pub const MAIN_ROUTING_KEY: &str = "events";
+
+/// What workers consume.
+pub const MAIN_QUEUE: &str = "events.main";
+
+/// Where dead letters lie.
+pub const DEAD_LETTER_QUEUE: &str = "events.dlq";
+
+/// How often the broker hands an event out before it takes it for one that kills its consumer. Events that
+/// merely fail never get here: they are republished with a count of their own.
+pub const MAIN_DELIVERY_LIMIT: i64 = 20;
+
+/// "No limit", in a form that every version understands: `-1` loses the message on 3.10, and saying nothing
+/// means 20 from 4.0.
+const UNLIMITED_DELIVERIES: i64 = 1_000_000;
+
+/// The retry tier used where none is configured.
+pub const RETRY_TIER_DEFAULT: Duration = Duration::from_secs(5);
+
+/// The topology is not as it must be.
+#[derive(Debug, thiserror::Error)]
+pub enum TopologyError {
+    /// Things exist under our names with other arguments; everything else is declared.
+    #[error("{0}")]
+    Mismatch(String),
+    /// The broker did not do it.
+    #[error("cannot declare {what}")]
+    Failed {
+        /// Which exchange or queue.
+        what: String,
+        /// Why.
+        #[source]
+        source: lapin::Error,
+    },
+}
+
+/// The name of the queue in which events wait for `delay`. The delay is in the name, so that another delay
+/// is another queue.
+pub fn retry_queue(delay: Duration) -> String {
+    let millis = delay.as_millis();
+    if millis.is_multiple_of(1000) {
+        format!("events.retry.{}s", millis / 1000)
+    } else {
+        format!("events.retry.{millis}ms")
+    }
+}
+
+/// The tier for a wait of `delay`: the shortest that is long enough, or else the longest.
+pub fn retry_tier(tiers: &[Duration], delay: Duration) -> Option<Duration> {
+    let long_enough = tiers.iter().copied().filter(|tier| *tier >= delay).min();
+    long_enough.or_else(|| tiers.iter().copied().max())
+}
+
+/// Declares everything that is missing. What exists as it should is left alone; what exists otherwise is an
+/// error that names it and the argument, after the rest has been declared.
+pub async fn declare(connection: &Connection, tiers: &[Duration]) -> Result<(), TopologyError> {
+    let mut mismatches = String::new();
+    let mut channel = open(connection).await?;
+    for part in parts(tiers) {
+        let what = part.to_string();
+        if let Err(source) = part.declare(&channel).await {
+            if !is_mismatch(&source) {
+                return Err(TopologyError::Failed { what, source });
+            }
+            let separator = if mismatches.is_empty() { "" } else { "; " };
+            // Writing to a string does not fail.
+            write!(
+                mismatches,
+                "{separator}{what} exists with other arguments than this version declares ({source}): \
+                 let it run empty and delete it, or restore the setting that made it"
+            )
+            .ok();
+            // The refusal closed the channel.
+            channel = open(connection).await?;
+        }
+    }
+    if let Err(error) = channel.close(200, "OK".into()).await {
+        tracing::debug!(%error, "the declaring channel did not close cleanly");
+    }
+    if mismatches.is_empty() {
+        Ok(())
+    } else {
+        Err(TopologyError::Mismatch(mismatches))
+    }
+}
+
+async fn open(connection: &Connection) -> Result<Channel, TopologyError> {
+    connection
+        .create_channel()
+        .await
+        .map_err(|source| TopologyError::Failed {
+            what: "anything: no channel opens".to_owned(),
+            source,
+        })
+}
+
+fn is_mismatch(error: &lapin::Error) -> bool {
+    const PRECONDITION_FAILED: u16 = 406;
+    matches!(error.kind(), ErrorKind::ProtocolError(error) if error.get_id() == PRECONDITION_FAILED)
+}
+
+/// One thing to declare.
+enum Part {
+    Exchange,
+    Queue { name: String, arguments: FieldTable },
+    Binding,
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exchange => write!(f, "the exchange {MAIN_EXCHANGE}"),
+            Self::Queue { name, .. } => write!(f, "the queue {name}"),
+            Self::Binding => write!(f, "the binding of {MAIN_QUEUE} to {MAIN_EXCHANGE}"),
+        }
+    }
+}
+
+impl Part {
+    async fn declare(self, channel: &Channel) -> lapin::Result<()> {
+        match self {
+            Self::Exchange => {
+                let options = ExchangeDeclareOptions {
+                    durable: true,
+                    ..ExchangeDeclareOptions::default()
+                };
+                channel
+                    .exchange_declare(
+                        MAIN_EXCHANGE.into(),
+                        ExchangeKind::Direct,
+                        options,
+                        FieldTable::default(),
+                    )
+                    .await
+            }
+            Self::Queue { name, arguments } => channel
+                .queue_declare(name.into(), QueueDeclareOptions::durable(), arguments)
+                .await
+                .map(drop),
+            Self::Binding => {
+                channel
+                    .queue_bind(
+                        MAIN_QUEUE.into(),
+                        MAIN_EXCHANGE.into(),
+                        MAIN_ROUTING_KEY.into(),
+                        QueueBindOptions::default(),
+                        FieldTable::default(),
+                    )
+                    .await
+            }
+        }
+    }
+}
+
+/// Everything, in an order in which nothing points to what is not there yet.
+fn parts(tiers: &[Duration]) -> Vec<Part> {
+    let mut parts = vec![
+        Part::Exchange,
+        Part::Queue {
+            name: DEAD_LETTER_QUEUE.to_owned(),
+            arguments: quorum(UNLIMITED_DELIVERIES),
+        },
+        Part::Queue {
+            name: MAIN_QUEUE.to_owned(),
+            arguments: dead_lettering(quorum(MAIN_DELIVERY_LIMIT), "", DEAD_LETTER_QUEUE),
+        },
+        Part::Binding,
+    ];
+    parts.extend(tiers.iter().map(|delay| {
+        let mut arguments = dead_lettering(quorum(UNLIMITED_DELIVERIES), MAIN_EXCHANGE, MAIN_ROUTING_KEY);
+        let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+        arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
+        Part::Queue {
+            name: retry_queue(*delay),
+            arguments,
+        }
+    }));
+    parts
+}
+
+fn quorum(delivery_limit: i64) -> FieldTable {
+    let mut arguments = FieldTable::default();
+    arguments.insert("x-queue-type".into(), text("quorum"));
+    arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(delivery_limit));
+    arguments
+}
+
+/// At least once, which asks for `reject-publish`: the broker keeps a message until its target has it.
+fn dead_lettering(mut arguments: FieldTable, exchange: &str, routing_key: &str) -> FieldTable {
+    arguments.insert("x-dead-letter-exchange".into(), text(exchange));
+    arguments.insert("x-dead-letter-routing-key".into(), text(routing_key));
+    arguments.insert("x-dead-letter-strategy".into(), text("at-least-once"));
+    arguments.insert("x-overflow".into(), text("reject-publish"));
+    arguments
+}
+
+fn text(value: &str) -> AMQPValue {
+    AMQPValue::LongString(value.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_queue_is_named_after_its_delay() {
+        assert_eq!(retry_queue(RETRY_TIER_DEFAULT), "events.retry.5s");
+        assert_eq!(retry_queue(Duration::from_millis(200)), "events.retry.200ms");
+        assert_eq!(retry_queue(Duration::from_millis(1500)), "events.retry.1500ms");
+    }
+
+    #[test]
+    fn an_event_waits_at_least_as_long_as_asked_where_a_tier_allows() {
+        let tiers = [20, 5, 60].map(Duration::from_secs);
+        let tier = |seconds| retry_tier(&tiers, Duration::from_secs(seconds));
+        assert_eq!(tier(1), Some(Duration::from_secs(5)));
+        assert_eq!(tier(5), Some(Duration::from_secs(5)));
+        assert_eq!(tier(6), Some(Duration::from_secs(20)));
+        assert_eq!(tier(600), Some(Duration::from_secs(60)));
+        assert_eq!(retry_tier(&[], Duration::from_secs(1)), None);
+    }
+}

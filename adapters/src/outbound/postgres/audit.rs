@@ -1,0 +1,83 @@
+//! Looks for broken invariants.
+
+use std::time::Duration;
+
+use application::ports::store_audit::{StoreAudit, StoreTotals, Violation};
+use application::ports::unit_of_work::StoreError;
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Text};
+use domain::ConsumerName;
+
+use super::pool::PostgresPool;
+use super::session::Session;
+use super::statement::statement;
+
+mod invariants;
+
+/// How long one query of the audit may take: it reads whole tables.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The audit of a PostgreSQL store.
+pub struct PostgresAudit {
+    pool: PostgresPool,
+    consumer: ConsumerName,
+}
+
+impl PostgresAudit {
+    /// Looks at the events of `consumer` and at all payments.
+    pub const fn new(pool: PostgresPool, consumer: ConsumerName) -> Self {
+        Self { pool, consumer }
+    }
+
+    async fn snapshot(&self) -> Result<Session, StoreError> {
+        let mut session = self.pool.session().await?;
+        session.begin_snapshot().await?;
+        session
+            .run(&format!(
+                "SET LOCAL statement_timeout = {}",
+                QUERY_TIMEOUT.as_millis()
+            ))
+            .await?;
+        session.wait_for_answers(QUERY_TIMEOUT + Duration::from_secs(1));
+        Ok(session)
+    }
+}
+
+#[async_trait]
+impl StoreAudit for PostgresAudit {
+    async fn violations(&self, limit: u32) -> Result<Vec<Violation>, StoreError> {
+        let mut session = self.snapshot().await?;
+        let violations = invariants::check(&mut session, self.consumer.as_str(), limit).await?;
+        session.commit().await?;
+        Ok(violations)
+    }
+
+    async fn totals<'a>(&self, prefix: Option<&'a str>) -> Result<StoreTotals, StoreError> {
+        let mut session = self.snapshot().await?;
+        let counted: Vec<(i64, i64)> = session
+            .rows(Totals {
+                consumer: self.consumer.as_str(),
+                from: prefix.unwrap_or_default(),
+                prefix: prefix.unwrap_or_default(),
+            })
+            .await?;
+        session.commit().await?;
+        let (applied, recorded) = counted.first().copied().unwrap_or_default();
+        Ok(StoreTotals {
+            applied: applied.unsigned_abs(),
+            recorded: recorded.unsigned_abs(),
+        })
+    }
+}
+
+statement! {
+    /// Counts events by outcome. `starts_with` has no wild cards to escape; the comparison is for the index.
+    Totals<'a> -> (BigInt, BigInt) {
+        "SELECT count(*) FILTER (WHERE outcome = 1), count(*) FILTER (WHERE outcome = 2) \
+         FROM processed_events \
+         WHERE consumer = " consumer: &'a str => Text,
+        " AND event_id >= " from: &'a str => Text,
+        " AND starts_with(event_id, " prefix: &'a str => Text,
+        ")"
+    }
+}
