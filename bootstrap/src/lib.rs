@@ -1,1 +1,11 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
+
+pub mod command;
+pub mod config;
+pub mod lifecycle;
+pub mod loadtest;
+pub mod receiver;
+pub mod run;
+pub mod telemetry;
+pub mod wiring;
+pub mod worker;

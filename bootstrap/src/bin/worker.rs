@@ -1,2 +1,10 @@
-//! placeholder
-fn main() {}
+//! The worker process.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use payonce::run::{Parts, ServiceArgs, service};
+
+fn main() -> ExitCode {
+    service(&ServiceArgs::parse(), Parts::Worker)
+}

@@ -1,0 +1,78 @@
+//! `payonce check`: everything that would stop a start, at once.
+
+use std::process::ExitCode;
+
+use application::error_chain::describe;
+
+use crate::config::Config;
+use crate::wiring;
+
+/// The namespace of a cache that is only asked whether it answers.
+const CHECK_NAMESPACE: &str = "check";
+
+pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
+    let mut problems = 0;
+    let mut report = |part: &str, result: Result<String, String>| match result {
+        Ok(text) => println!("ok      {part}: {text}"),
+        Err(text) => {
+            problems += 1;
+            println!("FAILED  {part}: {text}");
+        }
+    };
+    let names = wiring::sources(config).map(|sources| {
+        sources
+            .names()
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    });
+    report(
+        "configuration",
+        names
+            .map(|names| format!("sources {names}"))
+            .map_err(|error| format!("{error:#}")),
+    );
+
+    let store = wiring::store(config)?;
+    let pending = store.admin().pending_migrations().await;
+    report(
+        "store",
+        match pending {
+            Ok(pending) if pending.is_empty() => Ok("reachable, schema up to date".to_owned()),
+            Ok(pending) if config.store.migrate_on_start => Ok(format!(
+                "reachable, {} migrations will be applied at start",
+                pending.len()
+            )),
+            Ok(pending) => Err(format!(
+                "{} migrations are pending; run `payonce migrate`",
+                pending.join(", ")
+            )),
+            Err(error) => Err(describe(&error)),
+        },
+    );
+
+    let depths = wiring::queue(config)?.inspector().depths().await;
+    report(
+        "broker",
+        depths
+            .map(|depths| {
+                format!(
+                    "reachable, {} events waiting, {} waiting for a retry, {} dead letters",
+                    depths.main, depths.retry, depths.dead_letters
+                )
+            })
+            .map_err(|error| describe(&error)),
+    );
+
+    let cache = wiring::cache(config, CHECK_NAMESPACE)?;
+    report(
+        "cache",
+        cache.readiness().check().await.map(|()| "answers".to_owned()),
+    );
+    Ok(if problems == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

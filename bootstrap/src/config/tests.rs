@@ -1,0 +1,194 @@
+use secrecy::ExposeSecret;
+
+use super::*;
+
+const URLS: [(&str, &str); 2] = [
+    ("DATABASE_URL", "postgres://u:canary@h/d"),
+    ("AMQP_URL", "amqp://guest:canary@h/%2f"),
+];
+
+fn load(file: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigProblems> {
+    let environment = URLS
+        .iter()
+        .chain(variables)
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    Config::from_layers(
+        Some(("payonce.toml", file)),
+        environment.collect::<Vec<_>>().into_iter(),
+    )
+}
+
+fn problems(file: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    load(file, variables).expect_err("a problem").0
+}
+
+#[test]
+fn the_defaults_and_the_three_urls_are_enough() {
+    let config = load("", &[]).unwrap();
+    assert_eq!(config.http.bind, "127.0.0.1:3000");
+    assert_eq!(config.store.url.expose_secret(), "postgres://u:canary@h/d");
+    assert_eq!(config.cache.url.expose_secret(), "none:");
+}
+
+#[test]
+fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
+    let config = load(
+        "[worker]\nbatch_max = 7\nattempts_max = 9",
+        &[("PAYONCE__WORKER__BATCH_MAX", "8")],
+    )
+    .unwrap();
+    assert_eq!((config.worker.batch_max, config.worker.attempts_max), (8, 9));
+}
+
+#[test]
+fn the_full_name_of_a_url_wins_over_its_alias() {
+    let config = load("", &[("PAYONCE__STORE__URL", "postgres://other/d")]).unwrap();
+    assert_eq!(config.store.url.expose_secret(), "postgres://other/d");
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    let found = problems(
+        "[http]\nbind = \"nowhere\"\n[worker]\nattempts_max = 0\nprefetch = 1\n",
+        &[("PAYONCE__CACHE__URL", "memcached://h")],
+    );
+    assert_eq!(found.len(), 4, "{found:#?}");
+    for setting in ["http.bind", "worker.attempts_max", "worker.prefetch", "cache.url"] {
+        assert!(
+            found.iter().any(|problem| problem.contains(setting)),
+            "{setting} in {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn unknown_keys_are_errors_that_say_where_they_came_from() {
+    let found = problems(
+        "[http]\nport = 1\n[mystery]\nx = 1\n",
+        &[("PAYONCE__WORKER__BATCHMAX", "8")],
+    );
+    assert_eq!(
+        found,
+        [
+            "payonce.toml: http.port is not a setting",
+            "payonce.toml: mystery is not a setting",
+            "PAYONCE__WORKER__BATCHMAX: worker.batchmax is not a setting",
+        ]
+    );
+}
+
+#[test]
+fn a_value_of_another_type_is_an_error() {
+    let found = problems(
+        "[http]\nworkers = \"2\"\n[store]\nmigrate_on_start = 1\n",
+        &[("PAYONCE__WORKER__CONCURRENCY", "many")],
+    );
+    assert_eq!(
+        found,
+        [
+            "payonce.toml: http.workers must be a whole number, 0 or more",
+            "payonce.toml: store.migrate_on_start must be true or false",
+            "PAYONCE__WORKER__CONCURRENCY: worker.concurrency must be a whole number, 0 or more",
+        ]
+    );
+}
+
+#[test]
+fn a_missing_url_is_named_with_its_alias() {
+    let found = Config::from_layers(None, std::iter::empty())
+        .expect_err("a problem")
+        .0;
+    assert!(
+        found
+            .iter()
+            .any(|p| p.contains("store.url (or DATABASE_URL) is not set")),
+        "{found:#?}"
+    );
+    assert!(
+        found
+            .iter()
+            .any(|p| p.contains("broker.url (or AMQP_URL) is not set")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn secrets_are_trimmed_of_what_editors_and_shells_append() {
+    for ending in ["\n", "\r\n", " ", "\t"] {
+        let secret = format!("whsec_c2VjcmV0{ending}");
+        let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", &secret)]).unwrap();
+        assert_eq!(
+            config.sources["payment"].secrets[0].expose_secret(),
+            "whsec_c2VjcmV0"
+        );
+    }
+}
+
+#[test]
+fn blank_secrets_stop_the_start() {
+    for blank in ["", "  ", "good,", "good, ,other"] {
+        let found = problems("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", blank)]);
+        assert!(
+            found[0].contains("sources.payment.secrets has a blank entry"),
+            "{found:#?}"
+        );
+    }
+}
+
+#[test]
+fn production_demands_a_secret() {
+    let found = problems("environment = \"production\"", &[]);
+    assert!(
+        found[0].contains("sources.payment.secrets is empty"),
+        "{found:#?}"
+    );
+    assert!(
+        load(
+            "environment = \"production\"",
+            &[("PAYONCE__SOURCES__PAYMENT__SECRETS", "s")]
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn a_further_source_has_the_keys_and_defaults_of_the_first() {
+    let config = load("[sources.shop-2]\nsecrets = [\"one\", \"two\"]\n", &[]).unwrap();
+    let source = &config.sources["shop-2"];
+    assert_eq!(
+        (source.provider.as_str(), source.secrets.len(), source.tolerance_s),
+        ("native", 2, 300)
+    );
+    let found = problems("[sources.shop]\nsecret = \"typo\"\n", &[]);
+    assert_eq!(found, ["payonce.toml: sources.shop.secret is not a setting"]);
+}
+
+#[test]
+fn secrets_come_from_files_one_a_line() {
+    let file = std::env::temp_dir().join(format!("payonce-secrets-{}", std::process::id()));
+    std::fs::write(&file, "first\r\nsecond\n").unwrap();
+    let path = file.display().to_string();
+    let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS_FILE", &path)]).unwrap();
+    let secrets: Vec<_> = config.sources["payment"]
+        .secrets
+        .iter()
+        .map(|s| s.expose_secret())
+        .collect();
+    assert_eq!(secrets, ["first", "second"]);
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn neither_problems_nor_debug_output_show_a_secret() {
+    let variables = [
+        ("PAYONCE__SOURCES__PAYMENT__SECRETS", "canary"),
+        ("PAYONCE__STORE__URL", "mysql://u:canary@h/d"),
+        ("PAYONCE__HTTP__WORKERS", "canary"),
+    ];
+    let found = problems("[worker]\nattempts_max = 0\n", &variables);
+    assert!(!format!("{found:?}").contains("canary"), "{found:#?}");
+    let found = problems("", &[("PAYONCE__BROKER__URL", "kafka://u:canary@h")]);
+    assert!(!format!("{found:?}").contains("canary"), "{found:#?}");
+    let config = load("", &variables[..1]).unwrap();
+    assert!(!format!("{config:?}").contains("canary"));
+}

@@ -1,0 +1,264 @@
+//! What the types cannot say: ranges, schemes, secrets, and settings that must fit each other.
+
+use std::net::SocketAddr;
+
+use domain::{ConsumerName, SourceName};
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use super::sections::{Config, Environment, SourceConfig};
+
+/// The broker's default for the largest message is 16 MiB from RabbitMQ 4.0 on; a body stays well below.
+const BODY_BYTES_CEILING: usize = 8 * 1024 * 1024;
+/// Most deliveries that AMQP lets a consumer hold.
+const PREFETCH_CEILING: u64 = 65_535;
+/// The broker closes the channel of a consumer that holds a delivery for longer (30 minutes by default).
+const HOLD_CEILING_MS: u64 = 25 * 60 * 1000;
+/// The providers that a source can have.
+const PROVIDERS: [&str; 1] = ["native"];
+
+/// Adds every problem of `config`.
+pub(super) fn validate(config: &Config, problems: &mut Vec<String>) {
+    addresses(config, problems);
+    urls(config, problems);
+    ranges(config, problems);
+    if let Err(error) = ConsumerName::parse(&config.worker.consumer) {
+        problems.push(format!("worker.consumer {error}"));
+    }
+    if !config.sources.values().any(|source| source.enabled) {
+        problems.push("sources: none is enabled, so there is nothing to take webhooks for".to_owned());
+    }
+    for (name, source) in &config.sources {
+        if source.enabled {
+            check_source(name, source, config.environment, problems);
+        }
+    }
+}
+
+fn addresses(config: &Config, problems: &mut Vec<String>) {
+    for (setting, bind) in [("http.bind", &config.http.bind), ("ops.bind", &config.ops.bind)] {
+        if bind.parse::<SocketAddr>().is_err() {
+            problems.push(format!(
+                "{setting} is {bind:?}; it must be an address and a port, such as 127.0.0.1:3000"
+            ));
+        }
+    }
+    if config.http.bind == config.ops.bind && !config.http.bind.ends_with(":0") {
+        problems
+            .push("http.bind and ops.bind are the same; the operators' listener needs its own".to_owned());
+    }
+    let endpoint = &config.telemetry.otlp_endpoint;
+    if !endpoint.is_empty() && !Url::parse(endpoint).is_ok_and(|url| url.scheme() == "http") {
+        problems
+            .push("telemetry.otlp_endpoint must be an http:// URL, such as http://127.0.0.1:4318".to_owned());
+    }
+}
+
+fn urls(config: &Config, problems: &mut Vec<String>) {
+    let wanted = [
+        (
+            "store.url",
+            &config.store.url,
+            &["postgres", "postgresql"][..],
+            "DATABASE_URL",
+        ),
+        (
+            "broker.url",
+            &config.broker.url,
+            &["amqp", "amqps"][..],
+            "AMQP_URL",
+        ),
+        (
+            "cache.url",
+            &config.cache.url,
+            &["redis", "rediss", "memory", "none"][..],
+            "REDIS_URL",
+        ),
+    ];
+    for (setting, url, schemes, alias) in wanted {
+        if let Some(problem) = url_problem(url, schemes) {
+            problems.push(format!("{setting} (or {alias}) {problem}"));
+        }
+    }
+}
+
+/// What is wrong with a URL, without repeating it: it may hold a password.
+fn url_problem(url: &SecretString, schemes: &[&str]) -> Option<String> {
+    let text = url.expose_secret();
+    let known = schemes
+        .iter()
+        .map(|scheme| format!("{scheme}:"))
+        .collect::<Vec<_>>()
+        .join(" or ");
+    if text.is_empty() {
+        return Some(format!("is not set; it must start with {known}"));
+    }
+    match Url::parse(text) {
+        Err(error) => Some(format!("is not a URL: {error}")),
+        Ok(url) if !schemes.contains(&url.scheme()) => Some(format!(
+            "has the scheme {:?}; it must start with {known}",
+            url.scheme()
+        )),
+        Ok(_) => None,
+    }
+}
+
+fn ranges(config: &Config, problems: &mut Vec<String>) {
+    let big = u64::MAX;
+    let as_u64 = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+    let checks = [
+        (
+            "http.body_bytes_max",
+            as_u64(config.http.body_bytes_max),
+            1,
+            as_u64(BODY_BYTES_CEILING),
+        ),
+        ("http.body_deadline_ms", config.http.body_deadline_ms, 1, big),
+        ("http.header_timeout_ms", config.http.header_timeout_ms, 1, big),
+        ("http.workers", as_u64(config.http.workers), 1, 256),
+        (
+            "http.connections_max",
+            as_u64(config.http.connections_max),
+            1,
+            1_000_000,
+        ),
+        ("store.pool_max", as_u64(config.store.pool_max), 1, 1000),
+        (
+            "store.acquire_timeout_ms",
+            config.store.acquire_timeout_ms,
+            1,
+            big,
+        ),
+        (
+            "store.connect_timeout_ms",
+            config.store.connect_timeout_ms,
+            1,
+            big,
+        ),
+        (
+            "broker.connect_timeout_ms",
+            config.broker.connect_timeout_ms,
+            1,
+            big,
+        ),
+        (
+            "broker.confirm_timeout_ms",
+            config.broker.confirm_timeout_ms,
+            1,
+            big,
+        ),
+        (
+            "broker.publish_waiting_max",
+            as_u64(config.broker.publish_waiting_max),
+            1,
+            1_000_000,
+        ),
+        (
+            "broker.publish_group_max",
+            as_u64(config.broker.publish_group_max),
+            1,
+            10_000,
+        ),
+        (
+            "broker.publish_channels",
+            as_u64(config.broker.publish_channels),
+            1,
+            64,
+        ),
+        ("cache.timeout_ms", config.cache.timeout_ms, 1, 5000),
+        ("cache.pool_max", as_u64(config.cache.pool_max), 1, 1000),
+        ("cache.lease_s", config.cache.lease_s, 1, big),
+        ("cache.mark_ttl_s", config.cache.mark_ttl_s, 1, big),
+        (
+            "cache.memory_entries_max",
+            as_u64(config.cache.memory_entries_max),
+            1,
+            100_000_000,
+        ),
+        ("worker.concurrency", as_u64(config.worker.concurrency), 1, 64),
+        ("worker.prefetch", config.worker.prefetch, 1, PREFETCH_CEILING),
+        ("worker.batch_max", as_u64(config.worker.batch_max), 1, 10_000),
+        (
+            "worker.attempts_max",
+            u64::from(config.worker.attempts_max),
+            1,
+            1000,
+        ),
+        (
+            "worker.retry_delay_ms",
+            config.worker.retry_delay_ms,
+            1,
+            86_400_000,
+        ),
+        (
+            "worker.backoff_max_ms",
+            config.worker.backoff_max_ms,
+            100,
+            600_000,
+        ),
+        (
+            "worker.hold_max_ms",
+            config.worker.hold_max_ms,
+            0,
+            HOLD_CEILING_MS,
+        ),
+        (
+            "worker.queue_depth_interval_ms",
+            config.worker.queue_depth_interval_ms,
+            100,
+            big,
+        ),
+    ];
+    for (setting, value, low, high) in checks {
+        if value < low || value > high {
+            let range = if high == big {
+                format!("{low} or more")
+            } else {
+                format!("{low} to {high}")
+            };
+            problems.push(format!("{setting} is {value}; it must be {range}"));
+        }
+    }
+    if config.worker.prefetch < as_u64(config.worker.batch_max) {
+        problems.push(format!(
+            "worker.prefetch ({}) is less than worker.batch_max ({}), so no batch could ever be full",
+            config.worker.prefetch, config.worker.batch_max
+        ));
+    }
+    if config.store.pool_max < config.worker.concurrency {
+        problems.push(format!(
+            "store.pool_max ({}) is less than worker.concurrency ({}): each needs a connection",
+            config.store.pool_max, config.worker.concurrency
+        ));
+    }
+}
+
+fn check_source(name: &str, source: &SourceConfig, environment: Environment, problems: &mut Vec<String>) {
+    if let Err(error) = SourceName::parse(name) {
+        problems.push(format!("sources.{name:?}: the name {error}"));
+    }
+    if !PROVIDERS.contains(&source.provider.as_str()) {
+        problems.push(format!(
+            "sources.{name}.provider is {:?}; known are {}",
+            source.provider,
+            PROVIDERS.join(", ")
+        ));
+    }
+    if source
+        .secrets
+        .iter()
+        .any(|secret| secret.expose_secret().is_empty())
+    {
+        problems.push(format!(
+            "sources.{name}.secrets has a blank entry; a blank secret protects nothing"
+        ));
+    }
+    if source.secrets.is_empty() && environment == Environment::Production {
+        problems.push(format!(
+            "sources.{name}.secrets is empty, and environment is \"production\": set a secret, or switch the source off with sources.{name}.enabled = false"
+        ));
+    }
+    if source.tolerance_s == 0 {
+        problems.push(format!("sources.{name}.tolerance_s is 0; no clock is that exact"));
+    }
+}

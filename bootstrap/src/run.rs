@@ -1,0 +1,147 @@
+//! The frame of every executable: configuration, telemetry, signals, exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::config::Config;
+use crate::lifecycle::Shutdown;
+use crate::receiver::Receiver;
+use crate::telemetry::Telemetry;
+use crate::wiring;
+use crate::worker::Worker;
+
+/// What `receiver` and `worker` take on the command line.
+#[derive(Debug, clap::Parser)]
+pub struct ServiceArgs {
+    /// The configuration file; payonce.toml is read if there is one and none is named
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Which parts a process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// Takes webhooks.
+    Receiver,
+    /// Applies events.
+    Worker,
+    /// Both, with one operators' listener.
+    Both,
+}
+
+impl Parts {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Receiver => "receiver",
+            Self::Worker => "worker",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Runs a service until it is stopped by a signal or fails.
+pub fn service(args: &ServiceArgs, parts: Parts) -> ExitCode {
+    exit_code(start(args, parts))
+}
+
+/// Says an error to standard error and makes it an exit code.
+pub fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Loads the configuration and starts telemetry, runs `body` on a runtime, and flushes telemetry after it,
+/// however `body` ended.
+///
+/// # Errors
+/// The configuration has problems, or `body` failed.
+pub fn with_runtime<F>(config: Config, process: &'static str, body: F) -> anyhow::Result<ExitCode>
+where
+    F: AsyncFnOnce(Config, &Telemetry) -> anyhow::Result<ExitCode>,
+{
+    wiring::install_crypto_provider();
+    let telemetry = Telemetry::start(&config, process)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(body(config, &telemetry));
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    telemetry.shut_down();
+    result
+}
+
+fn start(args: &ServiceArgs, parts: Parts) -> anyhow::Result<ExitCode> {
+    let config = Config::load(args.config.as_deref())?;
+    with_runtime(config, parts.name(), async |config, telemetry| {
+        let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
+        serve(&config, telemetry, parts, &shutdown).await
+    })
+}
+
+/// Builds and runs the parts until `shutdown`.
+///
+/// # Errors
+/// A part could not start, or ended although nobody asked it to, or did not finish within its grace time.
+pub async fn serve(
+    config: &Config,
+    telemetry: &Telemetry,
+    parts: Parts,
+    shutdown: &Shutdown,
+) -> anyhow::Result<ExitCode> {
+    let observer = wiring::observer(telemetry);
+    let receiver = match parts {
+        Parts::Receiver | Parts::Both => Some(Receiver::build(config, observer.clone())?),
+        Parts::Worker => None,
+    };
+    let worker = match parts {
+        Parts::Worker | Parts::Both => Some(Worker::build(config, observer, telemetry)?),
+        Parts::Receiver => None,
+    };
+    let mut checks = Vec::new();
+    checks.extend(receiver.iter().flat_map(Receiver::readiness));
+    checks.extend(worker.iter().flat_map(Worker::readiness));
+    let ops = wiring::ops_listener(config)?;
+    let ops_stop = tokio_util::sync::CancellationToken::new();
+    let ops = tokio::spawn(adapters::inbound::ops::serve(
+        ops,
+        checks,
+        telemetry.metrics_page(),
+        shutdown.soft.clone(),
+        ops_stop.clone(),
+    ));
+    let result = tokio::select! {
+        result = run_parts(receiver, worker, shutdown) => result,
+        () = shutdown.hard.cancelled() => Err(anyhow::anyhow!("stopped before everything was finished")),
+    };
+    ops_stop.cancel();
+    ops.await
+        .context("the operators' listener ended")?
+        .context("the operators' listener failed")?;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn run_parts(
+    receiver: Option<Receiver>,
+    worker: Option<Worker>,
+    shutdown: &Shutdown,
+) -> anyhow::Result<()> {
+    let receiving = async {
+        match receiver {
+            Some(receiver) => receiver.run(&shutdown.soft).await,
+            None => Ok(()),
+        }
+    };
+    let working = async {
+        match worker {
+            Some(worker) => worker.run(&shutdown.soft).await,
+            None => Ok(()),
+        }
+    };
+    tokio::try_join!(receiving, working)?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! The worker: applies events.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use application::RetryPolicy;
+use application::error_chain::describe;
+use application::ports::event_queue::{EventQueue, QueueDepths, QueueInspector};
+use application::ports::observer::Observer;
+use application::ports::readiness::ReadinessCheck;
+use application::ports::seen_events::SeenEvents;
+use application::ports::unit_of_work::StoreError;
+use application::use_cases::{ConsumeEvents, ConsumeSettings, ProcessEvents};
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use adapters::clock::SystemClock;
+use adapters::outbound::telemetry::register_queue_depths;
+
+use crate::config::{Config, ms};
+use crate::telemetry::Telemetry;
+use crate::wiring::{self, Cache, Queue, Store};
+
+/// The queue depths that were read last, for the gauge; `None` while they cannot be read.
+type LatestDepths = Arc<Mutex<Option<QueueDepths>>>;
+
+/// A worker that has not begun to consume.
+pub struct Worker {
+    config: Config,
+    store: Store,
+    queue: Queue,
+    depths: LatestDepths,
+    cache_readiness: Arc<LateCheck>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Worker {
+    /// Sets everything up without connecting: store, broker and cache may be away.
+    ///
+    /// # Errors
+    /// A setting cannot be used.
+    pub fn build(
+        config: &Config,
+        observer: Arc<dyn Observer>,
+        telemetry: &Telemetry,
+    ) -> anyhow::Result<Self> {
+        let depths = LatestDepths::default();
+        // The instrument lives in its meter; the handle is not needed.
+        drop(register_queue_depths(&telemetry.meter(), depths.clone()));
+        Ok(Self {
+            config: config.clone(),
+            store: wiring::store(config)?,
+            queue: wiring::queue(config)?,
+            depths,
+            cache_readiness: Arc::default(),
+            observer,
+        })
+    }
+
+    /// The parts that its readiness depends on.
+    pub fn readiness(&self) -> Vec<Arc<dyn ReadinessCheck>> {
+        vec![
+            self.store.readiness(),
+            self.queue.readiness(),
+            self.cache_readiness.clone(),
+        ]
+    }
+
+    /// Waits for the store, then consumes until `stop`, then finishes the batches in hand.
+    ///
+    /// # Errors
+    /// A consumer ended although nobody asked it to, or did not finish within the grace time.
+    pub async fn run(self, stop: &CancellationToken) -> anyhow::Result<()> {
+        let Some(namespace) = self.prepare_store(stop).await else {
+            return Ok(());
+        };
+        let cache = wiring::cache(&self.config, &namespace)?;
+        self.cache_readiness.set(&cache);
+        let depths = tokio::spawn(watch_depths(
+            self.queue.inspector(),
+            self.depths.clone(),
+            ms(self.config.worker.queue_depth_interval_ms),
+            stop.clone(),
+        ));
+        let result = self.consume(cache.port(), stop).await;
+        depths.abort();
+        result
+    }
+
+    /// Migrates or checks the schema and reads the store's identity, as often as it takes. `None` on `stop`.
+    async fn prepare_store(&self, stop: &CancellationToken) -> Option<String> {
+        let wait = ms(self.config.worker.backoff_max_ms);
+        loop {
+            match self.try_prepare_store().await {
+                Ok(namespace) => return Some(namespace),
+                Err(error) => {
+                    warn!(error = describe(&error), "the store is not ready; trying again");
+                    tokio::select! {
+                        () = stop.cancelled() => return None,
+                        () = tokio::time::sleep(wait) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_prepare_store(&self) -> Result<String, StoreError> {
+        if self.config.store.migrate_on_start {
+            for migration in self.store.admin().migrate().await? {
+                info!(migration, "applied a migration");
+            }
+        } else {
+            let pending = self.store.admin().pending_migrations().await?;
+            if !pending.is_empty() {
+                let names = pending.join(", ");
+                let hint = format!(
+                    "{} migrations are pending ({names}); run `payonce migrate`",
+                    pending.len()
+                );
+                return Err(StoreError::Unavailable(hint.into()));
+            }
+        }
+        self.store.admin().identity().await
+    }
+
+    async fn consume(&self, cache: Arc<dyn SeenEvents>, stop: &CancellationToken) -> anyhow::Result<()> {
+        let worker = &self.config.worker;
+        let process = ProcessEvents::new(wiring::sources(&self.config)?, self.store.unit_of_work(), cache);
+        let settings = ConsumeSettings {
+            retry: RetryPolicy {
+                attempts_max: worker.attempts_max,
+                delay: ms(worker.retry_delay_ms),
+            },
+            backoff_max: ms(worker.backoff_max_ms),
+            hold_max: ms(worker.hold_max_ms),
+        };
+        let mut consumers = tokio::task::JoinSet::new();
+        for _ in 0..worker.concurrency {
+            let queue: Arc<dyn EventQueue> = self.queue.port();
+            let consumer = ConsumeEvents::new(
+                queue,
+                process.clone(),
+                Arc::new(SystemClock),
+                self.observer.clone(),
+                settings,
+            );
+            let stop = stop.clone();
+            consumers.spawn(async move { consumer.run(&stop).await });
+        }
+        info!(consumers = worker.concurrency, "consuming");
+        let mut grace = std::pin::pin!(async {
+            stop.cancelled().await;
+            tokio::time::sleep(ms(worker.shutdown_grace_ms)).await;
+        });
+        loop {
+            tokio::select! {
+                ended = consumers.join_next() => match ended {
+                    None => return Ok(()),
+                    Some(Err(error)) => return Err(error).context("a consumer ended unexpectedly"),
+                    Some(Ok(())) if !stop.is_cancelled() => anyhow::bail!("a consumer ended although nobody asked it to"),
+                    Some(Ok(())) => {}
+                },
+                () = &mut grace => anyhow::bail!(
+                    "a batch was not finished within {} ms; its events will be delivered again",
+                    worker.shutdown_grace_ms
+                ),
+            }
+        }
+    }
+}
+
+async fn watch_depths(
+    inspector: Arc<dyn QueueInspector>,
+    latest: LatestDepths,
+    interval: Duration,
+    stop: CancellationToken,
+) {
+    while !stop.is_cancelled() {
+        let depths = inspector.depths().await;
+        if let Err(error) = &depths {
+            tracing::debug!(error = describe(error), "queue depths cannot be read");
+        }
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = depths.ok();
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(interval) => {}
+        }
+    }
+}
+
+/// The readiness of the cache, which is set up only once the store's identity is known.
+#[derive(Default)]
+struct LateCheck(OnceLock<Arc<dyn ReadinessCheck>>);
+
+impl LateCheck {
+    fn set(&self, cache: &Cache) {
+        self.0.get_or_init(|| cache.readiness());
+    }
+}
+
+#[async_trait]
+impl ReadinessCheck for LateCheck {
+    fn component(&self) -> &'static str {
+        "cache"
+    }
+
+    fn required(&self) -> bool {
+        false
+    }
+
+    async fn check(&self) -> Result<(), String> {
+        match self.0.get() {
+            Some(check) => check.check().await,
+            None => Err("waiting for the store".to_owned()),
+        }
+    }
+}
