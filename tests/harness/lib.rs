@@ -1,16 +1,15 @@
 //! What the system tests stand on: private services, and for each test its own database, vhost and key
 //! prefix, so that tests share nothing and run side by side.
 
+pub mod client;
+pub mod collector;
+pub mod load;
 pub mod postgres;
+pub mod process;
+pub mod proxy;
 pub mod rabbitmq;
 pub mod redis;
+pub mod services;
+pub mod world;
 
-/// The value of a variable that `scripts/services.sh env` prints.
-///
-/// # Panics
-/// It is not set: the test cannot run, and says what to do.
-pub fn service(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run ./scripts/test.sh, or `./scripts/services.sh up` and then `eval \"$(./scripts/services.sh env)\"`")
-    })
-}
+pub use services::service;
