@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 fn metadata() -> Metadata {
-    MetadataCommand::new()
-        .no_deps()
-        .exec()
-        .expect("cargo metadata runs in the workspace")
+    MetadataCommand::new().no_deps().exec().expect("cargo metadata runs in the workspace")
 }
 
 fn dependencies(metadata: &Metadata, package: &str, kind: DependencyKind) -> BTreeSet<String> {
@@ -27,10 +24,7 @@ fn dependencies(metadata: &Metadata, package: &str, kind: DependencyKind) -> BTr
 
 fn of_the_workspace(names: BTreeSet<String>) -> BTreeSet<String> {
     let members = ["domain", "application", "adapters", "payonce", "system-tests"];
-    names
-        .into_iter()
-        .filter(|name| members.contains(&name.as_str()))
-        .collect()
+    names.into_iter().filter(|name| members.contains(&name.as_str())).collect()
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -78,35 +72,23 @@ fn the_application_knows_no_technology() {
 #[test]
 fn the_applications_runtime_can_do_no_io() {
     let metadata = metadata();
-    let application = metadata
-        .packages
-        .iter()
-        .find(|package| package.name.as_str() == "application")
-        .expect("application");
+    let application =
+        metadata.packages.iter().find(|package| package.name.as_str() == "application").expect("application");
     let tokio = application
         .dependencies
         .iter()
         .find(|dependency| dependency.name == "tokio" && dependency.kind == DependencyKind::Normal)
         .expect("application uses tokio for time and select");
     for feature in &tokio.features {
-        assert!(
-            ["macros", "time", "sync"].contains(&feature.as_str()),
-            "tokio feature {feature}"
-        );
+        assert!(["macros", "time", "sync"].contains(&feature.as_str()), "tokio feature {feature}");
     }
 }
 
 #[test]
 fn technologies_are_named_by_the_adapters_alone() {
     let metadata = metadata();
-    let technologies = [
-        "actix-web",
-        "lapin",
-        "deadpool-redis",
-        "diesel",
-        "diesel-async",
-        "diesel_migrations",
-    ];
+    let technologies =
+        ["actix-web", "lapin", "deadpool-redis", "diesel", "diesel-async", "diesel_migrations"];
     for package in ["domain", "application", "payonce"] {
         let found = dependencies(&metadata, package, DependencyKind::Normal);
         for technology in technologies {

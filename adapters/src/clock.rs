@@ -10,10 +10,7 @@ use domain::Timestamp;
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the Clock port's one implementation"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the Clock port's one implementation")]
     fn now(&self) -> Timestamp {
         // A clock before 1970 is a broken machine; the epoch is as good as any answer then.
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -31,11 +31,7 @@ pub fn from_headers(traceparent: Option<&[u8]>, tracestate: Option<&[u8]>) -> Tr
 /// The remote span that `trace` names, where it validly names one.
 pub fn span_context(trace: &TraceContext) -> Option<SpanContext> {
     let (trace_id, span_id, flags) = parse_traceparent(trace.traceparent.as_deref()?)?;
-    let state = trace
-        .tracestate
-        .as_deref()
-        .and_then(parse_tracestate)
-        .unwrap_or_default();
+    let state = trace.tracestate.as_deref().and_then(parse_tracestate).unwrap_or_default();
     Some(SpanContext::new(trace_id, span_id, flags, true, state))
 }
 

@@ -104,16 +104,10 @@ impl DeadLetterReason {
             | Self::Untranslatable(text)
             | Self::StoreRefused(text)
             | Self::AttemptsExhausted(text) => text.clone(),
-            Self::Conflict {
-                stored: Some(stored),
-                claimed,
-            } => format!(
+            Self::Conflict { stored: Some(stored), claimed } => format!(
                 "this id was processed with another meaning: fingerprint {stored} is committed, this event has {claimed}"
             ),
-            Self::Conflict {
-                stored: None,
-                claimed,
-            } => {
+            Self::Conflict { stored: None, claimed } => {
                 format!("this id was processed with another meaning; this event has fingerprint {claimed}")
             }
             Self::Refused(refusal) => refusal.to_string(),

@@ -40,10 +40,7 @@ mod tests {
 
     fn chain(texts: &[&str]) -> Link {
         let source = (texts.len() > 1).then(|| Box::new(chain(&texts[1..])));
-        Link {
-            text: texts[0].to_owned(),
-            source,
-        }
+        Link { text: texts[0].to_owned(), source }
     }
 
     #[test]
@@ -53,19 +50,12 @@ mod tests {
 
     #[test]
     fn a_cause_that_is_already_told_is_not_repeated() {
-        assert_eq!(
-            describe(&chain(&["cannot save: disk full", "disk full"])),
-            "cannot save: disk full"
-        );
+        assert_eq!(describe(&chain(&["cannot save: disk full", "disk full"])), "cannot save: disk full");
     }
 
     #[test]
     fn a_long_chain_is_cut_between_characters() {
         let text = describe(&chain(&["é".repeat(2000).as_str()]));
-        assert!(
-            text.len() <= ERROR_CHAIN_BYTES_MAX && text.ends_with('…'),
-            "{}",
-            text.len()
-        );
+        assert!(text.len() <= ERROR_CHAIN_BYTES_MAX && text.ends_with('…'), "{}", text.len());
     }
 }

@@ -41,11 +41,7 @@ pub struct RetryPolicy {
 impl RetryPolicy {
     /// What follows when `failed_attempts`, this one included, have failed.
     pub fn after(&self, failed_attempts: u32) -> Next {
-        if failed_attempts >= self.attempts_max {
-            Next::GiveUp
-        } else {
-            Next::RetryAfter(self.delay)
-        }
+        if failed_attempts >= self.attempts_max { Next::GiveUp } else { Next::RetryAfter(self.delay) }
     }
 }
 
@@ -56,11 +52,7 @@ pub fn with_failure(
     class: RetryClass,
     error: String,
 ) -> Vec<AttemptFailure> {
-    history.push(AttemptFailure {
-        at,
-        class: class.as_str().to_owned(),
-        error,
-    });
+    history.push(AttemptFailure { at, class: class.as_str().to_owned(), error });
     let surplus = history.len().saturating_sub(HISTORY_ENTRIES_MAX);
     history.drain(..surplus);
     history
@@ -70,10 +62,7 @@ pub fn with_failure(
 mod tests {
     use super::*;
 
-    const POLICY: RetryPolicy = RetryPolicy {
-        attempts_max: 3,
-        delay: Duration::from_secs(5),
-    };
+    const POLICY: RetryPolicy = RetryPolicy { attempts_max: 3, delay: Duration::from_secs(5) };
 
     #[test]
     fn an_event_is_run_exactly_as_often_as_allowed() {
@@ -86,17 +75,9 @@ mod tests {
     #[test]
     fn the_history_keeps_the_newest_failures() {
         let history = (0..20).fold(Vec::new(), |history, n| {
-            with_failure(
-                history,
-                Timestamp::from_micros(n),
-                RetryClass::Transient,
-                format!("failure {n}"),
-            )
+            with_failure(history, Timestamp::from_micros(n), RetryClass::Transient, format!("failure {n}"))
         });
         assert_eq!(history.len(), HISTORY_ENTRIES_MAX);
-        assert_eq!(
-            history.last().map(|failure| failure.error.as_str()),
-            Some("failure 19")
-        );
+        assert_eq!(history.last().map(|failure| failure.error.as_str()), Some("failure 19"));
     }
 }

@@ -49,10 +49,7 @@ pub fn sources_of(provider: impl Provider + 'static) -> Sources {
 /// # Panics
 /// `event_id` is not a valid id.
 pub fn event_key(event_id: &str) -> EventKey {
-    EventKey {
-        source: source_name(),
-        event_id: EventId::parse(event_id).expect("a valid event id"),
-    }
+    EventKey { source: source_name(), event_id: EventId::parse(event_id).expect("a valid event id") }
 }
 
 /// An event that says that `payment` succeeded with `minor_units` US cents.

@@ -36,12 +36,8 @@ impl Receiver {
             .with_context(|| format!("http.bind: cannot listen on {}", config.http.bind))?;
         let address = listener.local_addr()?;
         let publisher = wiring::publisher(config)?;
-        let accept = AcceptEvent::new(
-            wiring::sources(config)?,
-            publisher.port(),
-            Arc::new(SystemClock),
-            observer,
-        );
+        let accept =
+            AcceptEvent::new(wiring::sources(config)?, publisher.port(), Arc::new(SystemClock), observer);
         Ok(Self {
             listener,
             address,

@@ -119,9 +119,7 @@ pub async fn serve(
         () = shutdown.hard.cancelled() => Err(anyhow::anyhow!("stopped before everything was finished")),
     };
     ops_stop.cancel();
-    ops.await
-        .context("the operators' listener ended")?
-        .context("the operators' listener failed")?;
+    ops.await.context("the operators' listener ended")?.context("the operators' listener failed")?;
     result.map(|()| ExitCode::SUCCESS)
 }
 

@@ -43,10 +43,7 @@ impl Telemetry {
     pub fn start(config: &Config, process: &'static str) -> anyhow::Result<Self> {
         let resource = Resource::builder()
             .with_service_name(format!("payonce-{process}"))
-            .with_attribute(opentelemetry::KeyValue::new(
-                "service.version",
-                env!("CARGO_PKG_VERSION"),
-            ))
+            .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
             .build();
         let registry = Registry::new();
         let exporter = opentelemetry_prometheus::exporter()
@@ -54,18 +51,12 @@ impl Telemetry {
             .scope_info_enabled(false)
             .without_target_info()
             .build()?;
-        let metrics = SdkMeterProvider::builder()
-            .with_reader(exporter)
-            .with_resource(resource.clone())
-            .build();
+        let metrics =
+            SdkMeterProvider::builder().with_reader(exporter).with_resource(resource.clone()).build();
         opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
         let traces = trace_provider(&config.telemetry.otlp_endpoint, resource)?;
         start_logs(config, process, traces.as_ref())?;
-        Ok(Self {
-            registry,
-            metrics,
-            traces,
-        })
+        Ok(Self { registry, metrics, traces })
     }
 
     /// Where the adapters' instruments come from.
@@ -77,9 +68,7 @@ impl Telemetry {
     pub fn metrics_page(&self) -> MetricsPage {
         let registry = self.registry.clone();
         Arc::new(move || {
-            TextEncoder::new()
-                .encode_to_string(&registry.gather())
-                .map_err(|error| error.to_string())
+            TextEncoder::new().encode_to_string(&registry.gather()).map_err(|error| error.to_string())
         })
     }
 
@@ -105,12 +94,7 @@ fn trace_provider(endpoint: &str, resource: Resource) -> anyhow::Result<Option<S
         .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
         .with_timeout(EXPORT_TIMEOUT)
         .build()?;
-    Ok(Some(
-        SdkTracerProvider::builder()
-            .with_batch_exporter(exporter)
-            .with_resource(resource)
-            .build(),
-    ))
+    Ok(Some(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build()))
 }
 
 fn start_logs(
@@ -126,15 +110,12 @@ fn start_logs(
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = match config.log.format {
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
-        LogFormat::Human => lines
-            .with_target(false)
-            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-            .boxed(),
+        LogFormat::Human => {
+            lines.with_target(false).with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed()
+        }
     };
     let spans = traces.map(|provider| {
-        tracing_opentelemetry::layer()
-            .with_tracer(provider.tracer("payonce"))
-            .with_location(false)
+        tracing_opentelemetry::layer().with_tracer(provider.tracer("payonce")).with_location(false)
     });
     tracing_subscriber::registry()
         .with(lines.with_filter(filter))

@@ -37,9 +37,7 @@ use crate::telemetry::Telemetry;
 /// Every TLS connection of the process uses this one provider.
 pub fn install_crypto_provider() {
     // An error says that one is installed already, which is what is wanted.
-    rustls::crypto::aws_lc_rs::default_provider()
-        .install_default()
-        .ok();
+    rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
 }
 
 /// The configured sources that are switched on.
@@ -60,10 +58,7 @@ fn provider(source: &SourceConfig) -> anyhow::Result<Arc<dyn Provider>> {
         "native" if source.secrets.is_empty() => Ok(Arc::new(NativeProvider::unsigned())),
         "native" => {
             let tolerance = Duration::from_secs(source.tolerance_s);
-            Ok(Arc::new(NativeProvider::signed(
-                source.secrets.clone(),
-                tolerance,
-            )?))
+            Ok(Arc::new(NativeProvider::signed(source.secrets.clone(), tolerance)?))
         }
         other => anyhow::bail!("there is no provider {other:?}"),
     }
@@ -179,10 +174,7 @@ pub fn publisher(config: &Config) -> anyhow::Result<Publisher> {
         group_max: broker.publish_group_max,
         channels: broker.publish_channels,
     };
-    Ok(Publisher(AmqpPublisher::start(
-        amqp_settings(config, "receiver"),
-        settings,
-    )))
+    Ok(Publisher(AmqpPublisher::start(amqp_settings(config, "receiver"), settings)))
 }
 
 /// The worker's end of the broker.
@@ -222,11 +214,7 @@ pub fn queue(config: &Config) -> anyhow::Result<Queue> {
         confirm_timeout: ms(config.broker.confirm_timeout_ms),
     };
     Ok(Queue {
-        queue: Arc::new(AmqpQueue::new(
-            amqp_settings(config, "worker"),
-            settings,
-            Arc::new(SystemClock),
-        )),
+        queue: Arc::new(AmqpQueue::new(amqp_settings(config, "worker"), settings, Arc::new(SystemClock))),
         inspector: Arc::new(AmqpInspector::new(amqp_settings(config, "inspector"))),
     })
 }
@@ -277,27 +265,15 @@ pub fn cache(config: &Config, namespace: &str) -> anyhow::Result<Cache> {
                 pool_max: cache.pool_max,
                 breaker_open: ms(cache.breaker_open_ms),
             };
-            let seen = Arc::new(RedisSeenEvents::new(settings, Arc::new(SystemClock)).context("cache.url")?);
-            Ok(Cache {
-                port: seen.clone(),
-                readiness: seen,
-            })
+            let seen = Arc::new(RedisSeenEvents::new(&settings, Arc::new(SystemClock)).context("cache.url")?);
+            Ok(Cache { port: seen.clone(), readiness: seen })
         }
         "memory" => {
-            let seen = Arc::new(MemorySeenEvents::new(
-                cache.memory_entries_max,
-                mark_ttl,
-                Arc::new(SystemClock),
-            ));
-            Ok(Cache {
-                port: seen.clone(),
-                readiness: seen,
-            })
+            let seen =
+                Arc::new(MemorySeenEvents::new(cache.memory_entries_max, mark_ttl, Arc::new(SystemClock)));
+            Ok(Cache { port: seen.clone(), readiness: seen })
         }
-        "none" => Ok(Cache {
-            port: Arc::new(NoSeenEvents),
-            readiness: Arc::new(NoSeenEvents),
-        }),
+        "none" => Ok(Cache { port: Arc::new(NoSeenEvents), readiness: Arc::new(NoSeenEvents) }),
         other => anyhow::bail!("cache.url: there is no cache for the scheme {other:?}"),
     }
 }
@@ -311,7 +287,5 @@ pub fn audit(config: &Config) -> anyhow::Result<Audit> {
 }
 
 fn scheme(url: &str) -> String {
-    Url::parse(url)
-        .map(|url| url.scheme().to_owned())
-        .unwrap_or_default()
+    Url::parse(url).map(|url| url.scheme().to_owned()).unwrap_or_default()
 }

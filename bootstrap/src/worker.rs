@@ -48,7 +48,7 @@ impl Worker {
     ) -> anyhow::Result<Self> {
         let depths = LatestDepths::default();
         // The instrument lives in its meter; the handle is not needed.
-        drop(register_queue_depths(&telemetry.meter(), depths.clone()));
+        let _gauge = register_queue_depths(&telemetry.meter(), depths.clone());
         Ok(Self {
             config: config.clone(),
             store: wiring::store(config)?,
@@ -61,11 +61,7 @@ impl Worker {
 
     /// The parts that its readiness depends on.
     pub fn readiness(&self) -> Vec<Arc<dyn ReadinessCheck>> {
-        vec![
-            self.store.readiness(),
-            self.queue.readiness(),
-            self.cache_readiness.clone(),
-        ]
+        vec![self.store.readiness(), self.queue.readiness(), self.cache_readiness.clone()]
     }
 
     /// Waits for the store, then consumes until `stop`, then finishes the batches in hand.
@@ -115,10 +111,8 @@ impl Worker {
             let pending = self.store.admin().pending_migrations().await?;
             if !pending.is_empty() {
                 let names = pending.join(", ");
-                let hint = format!(
-                    "{} migrations are pending ({names}); run `payonce migrate`",
-                    pending.len()
-                );
+                let hint =
+                    format!("{} migrations are pending ({names}); run `payonce migrate`", pending.len());
                 return Err(StoreError::Unavailable(hint.into()));
             }
         }
@@ -129,10 +123,7 @@ impl Worker {
         let worker = &self.config.worker;
         let process = ProcessEvents::new(wiring::sources(&self.config)?, self.store.unit_of_work(), cache);
         let settings = ConsumeSettings {
-            retry: RetryPolicy {
-                attempts_max: worker.attempts_max,
-                delay: ms(worker.retry_delay_ms),
-            },
+            retry: RetryPolicy { attempts_max: worker.attempts_max, delay: ms(worker.retry_delay_ms) },
             backoff_max: ms(worker.backoff_max_ms),
             hold_max: ms(worker.hold_max_ms),
         };

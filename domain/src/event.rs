@@ -60,10 +60,9 @@ pub struct PaymentEvent {
 impl PaymentEvent {
     /// The payment that it is about, where it is about one.
     pub fn payment_key(&self) -> Option<PaymentKey> {
-        self.change.as_ref().map(|change| PaymentKey {
-            source: self.key.source.clone(),
-            payment_id: change.payment.clone(),
-        })
+        self.change
+            .as_ref()
+            .map(|change| PaymentKey { source: self.key.source.clone(), payment_id: change.payment.clone() })
     }
 
     /// The fingerprint of what this event means. Redeliveries of one event have one fingerprint even when
@@ -148,24 +147,15 @@ mod tests {
     #[test]
     fn the_same_meaning_has_the_same_fingerprint_whenever_it_arrives() {
         let first = succeeded("pi_1", 4999, "usd");
-        let again = PaymentEvent {
-            received_at: Timestamp::from_micros(99),
-            ..first.clone()
-        };
+        let again = PaymentEvent { received_at: Timestamp::from_micros(99), ..first.clone() };
         assert_eq!(first.fingerprint(), again.fingerprint());
     }
 
     #[test]
     fn another_amount_currency_payment_or_kind_has_another_fingerprint() {
         let base = succeeded("pi_1", 4999, "usd");
-        let other_kind = PaymentEvent {
-            kind: EventKind::parse("charge.succeeded").unwrap(),
-            ..base.clone()
-        };
-        let without_effect = PaymentEvent {
-            change: None,
-            ..base.clone()
-        };
+        let other_kind = PaymentEvent { kind: EventKind::parse("charge.succeeded").unwrap(), ..base.clone() };
+        let without_effect = PaymentEvent { change: None, ..base.clone() };
         for other in [
             succeeded("pi_1", 5000, "usd"),
             succeeded("pi_1", 4999, "eur"),

@@ -44,10 +44,7 @@ fn check_id(text: &str) -> Result<(), IdError> {
         return Err(IdError::Empty);
     }
     if text.len() > ID_BYTES_MAX {
-        return Err(IdError::TooLong {
-            bytes: text.len(),
-            max: ID_BYTES_MAX,
-        });
+        return Err(IdError::TooLong { bytes: text.len(), max: ID_BYTES_MAX });
     }
     if let Some(control) = text.chars().find(|c| c.is_control()) {
         return Err(IdError::ControlCharacter(control));
@@ -63,10 +60,7 @@ fn check_name(text: &str) -> Result<(), IdError> {
         return Err(IdError::Empty);
     }
     if text.len() > NAME_BYTES_MAX {
-        return Err(IdError::TooLong {
-            bytes: text.len(),
-            max: NAME_BYTES_MAX,
-        });
+        return Err(IdError::TooLong { bytes: text.len(), max: NAME_BYTES_MAX });
     }
     let in_alphabet = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     match text.chars().find(|c| !in_alphabet(*c)) {
@@ -148,10 +142,7 @@ mod tests {
 
     #[test]
     fn an_id_keeps_its_bytes() {
-        assert_eq!(
-            EventId::parse("evt_1|é|\u{1F600}").unwrap().as_str(),
-            "evt_1|é|\u{1F600}"
-        );
+        assert_eq!(EventId::parse("evt_1|é|\u{1F600}").unwrap().as_str(), "evt_1|é|\u{1F600}");
     }
 
     #[test]
@@ -162,10 +153,7 @@ mod tests {
     #[test]
     fn an_id_of_255_bytes_is_accepted_and_of_256_refused() {
         assert!(EventId::parse(&"x".repeat(255)).is_ok());
-        assert_eq!(
-            EventId::parse(&"x".repeat(256)),
-            Err(IdError::TooLong { bytes: 256, max: 255 })
-        );
+        assert_eq!(EventId::parse(&"x".repeat(256)), Err(IdError::TooLong { bytes: 256, max: 255 }));
     }
 
     #[test]
@@ -177,10 +165,7 @@ mod tests {
     #[test]
     fn control_characters_are_refused() {
         for control in ['\0', '\n', '\r', '\t', '\u{7f}', '\u{85}'] {
-            assert_eq!(
-                PaymentId::parse(&format!("a{control}b")),
-                Err(IdError::ControlCharacter(control))
-            );
+            assert_eq!(PaymentId::parse(&format!("a{control}b")), Err(IdError::ControlCharacter(control)));
         }
     }
 

@@ -28,20 +28,10 @@ pub struct Currency([u8; 3]);
 impl Currency {
     /// Parses a three-letter code that ISO 4217 lists, in either case.
     pub fn parse(text: &str) -> Result<Self, MoneyError> {
-        let bytes: [u8; 3] = text
-            .as_bytes()
-            .try_into()
-            .map_err(|_| MoneyError::UnknownCurrency)?;
+        let bytes: [u8; 3] = text.as_bytes().try_into().map_err(|_| MoneyError::UnknownCurrency)?;
         let code = bytes.map(|b| b.to_ascii_uppercase());
-        let known = std::str::from_utf8(&code)
-            .ok()
-            .and_then(iso_currency::Currency::from_code)
-            .is_some();
-        if known {
-            Ok(Self(code))
-        } else {
-            Err(MoneyError::UnknownCurrency)
-        }
+        let known = std::str::from_utf8(&code).ok().and_then(iso_currency::Currency::from_code).is_some();
+        if known { Ok(Self(code)) } else { Err(MoneyError::UnknownCurrency) }
     }
 
     /// The code in capitals.
@@ -73,10 +63,7 @@ pub struct Money {
 impl Money {
     /// `minor_units` of `currency`.
     pub const fn new(minor_units: i64, currency: Currency) -> Self {
-        Self {
-            minor_units,
-            currency,
-        }
+        Self { minor_units, currency }
     }
 
     /// How many minor units.
@@ -101,16 +88,10 @@ impl Money {
 
     fn combine(self, other: Self, operation: fn(i64, i64) -> Option<i64>) -> Result<Self, MoneyError> {
         if self.currency != other.currency {
-            return Err(MoneyError::CurrencyMismatch {
-                left: self.currency,
-                right: other.currency,
-            });
+            return Err(MoneyError::CurrencyMismatch { left: self.currency, right: other.currency });
         }
         let minor_units = operation(self.minor_units, other.minor_units).ok_or(MoneyError::Overflow)?;
-        Ok(Self {
-            minor_units,
-            currency: self.currency,
-        })
+        Ok(Self { minor_units, currency: self.currency })
     }
 }
 
@@ -162,9 +143,6 @@ mod tests {
     #[test]
     fn currencies_do_not_mix() {
         let eur = Money::new(1, Currency::parse("EUR").unwrap());
-        assert!(matches!(
-            usd(1).checked_add(eur),
-            Err(MoneyError::CurrencyMismatch { .. })
-        ));
+        assert!(matches!(usd(1).checked_add(eur), Err(MoneyError::CurrencyMismatch { .. })));
     }
 }

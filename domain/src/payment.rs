@@ -129,10 +129,7 @@ fn succeed(
     event: &PaymentEvent,
 ) -> Result<Decision, Refusal> {
     if amount.minor_units() < 0 {
-        return Err(Refusal::NegativeAmount {
-            payment: key.payment_id,
-            claimed: amount,
-        });
+        return Err(Refusal::NegativeAmount { payment: key.payment_id, claimed: amount });
     }
     match current {
         None => Ok(Decision::Apply(Payment {
@@ -143,11 +140,9 @@ fn succeed(
             revision: 1,
         })),
         Some(payment) if payment.amount == amount => Ok(Decision::Record(RecordReason::FactAlreadyKnown)),
-        Some(payment) => Err(Refusal::AmountMismatch {
-            payment: key.payment_id,
-            stored: payment.amount,
-            claimed: amount,
-        }),
+        Some(payment) => {
+            Err(Refusal::AmountMismatch { payment: key.payment_id, stored: payment.amount, claimed: amount })
+        }
     }
 }
 
@@ -203,27 +198,18 @@ mod tests {
     #[test]
     fn a_second_event_with_another_amount_is_impossible() {
         let payment = applied(None, &event("evt_1", 4999));
-        assert!(matches!(
-            decide(Some(&payment), &event("evt_2", 5000)),
-            Err(Refusal::AmountMismatch { .. })
-        ));
+        assert!(matches!(decide(Some(&payment), &event("evt_2", 5000)), Err(Refusal::AmountMismatch { .. })));
     }
 
     #[test]
     fn a_negative_amount_is_impossible_and_zero_is_not() {
-        assert!(matches!(
-            decide(None, &event("evt_1", -1)),
-            Err(Refusal::NegativeAmount { .. })
-        ));
+        assert!(matches!(decide(None, &event("evt_1", -1)), Err(Refusal::NegativeAmount { .. })));
         assert_eq!(applied(None, &event("evt_1", 0)).amount.minor_units(), 0);
     }
 
     #[test]
     fn a_kind_without_effect_is_recorded() {
-        let event = PaymentEvent {
-            change: None,
-            ..event("evt_1", 1)
-        };
+        let event = PaymentEvent { change: None, ..event("evt_1", 1) };
         assert_eq!(decide(None, &event), Ok(Decision::Record(RecordReason::NoEffect)));
     }
 

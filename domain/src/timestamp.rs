@@ -49,10 +49,7 @@ mod tests {
 
     #[test]
     fn adding_saturates() {
-        assert_eq!(
-            Timestamp::from_micros(1).plus(Duration::MAX),
-            Timestamp::from_micros(i64::MAX)
-        );
+        assert_eq!(Timestamp::from_micros(1).plus(Duration::MAX), Timestamp::from_micros(i64::MAX));
     }
 
     #[test]

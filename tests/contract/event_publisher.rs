@@ -22,33 +22,18 @@ pub async fn what_is_confirmed_is_in_the_queue_byte_for_byte<F: Fixture>() {
     ];
     for (n, payload) in payloads.iter().enumerate() {
         let sent = vec![envelope(&format!("evt_{n}"), payload.clone())];
-        fixture
-            .publisher()
-            .publish(sent)
-            .await
-            .remove(0)
-            .expect("published");
+        fixture.publisher().publish(sent).await.remove(0).expect("published");
     }
     let mut subscription = subscribe(&fixture).await;
-    for (n, delivery) in take(&mut *subscription, payloads.len())
-        .await
-        .into_iter()
-        .enumerate()
-    {
+    for (n, delivery) in take(&mut *subscription, payloads.len()).await.into_iter().enumerate() {
         assert_eq!(id(&delivery), format!("evt_{n}"));
         assert_eq!(delivery.content.expect("readable").payload, payloads[n]);
     }
 }
 
 pub async fn every_envelope_of_a_call_is_answered_and_queued<F: Fixture>() {
-    let fixture = F::new(Setup {
-        unsettled_max: 1_000,
-        ..Setup::default()
-    })
-    .await;
-    let envelopes: Vec<_> = (0..600)
-        .map(|n| envelope(&format!("evt_{n}"), payload(n)))
-        .collect();
+    let fixture = F::new(Setup { unsettled_max: 1_000, ..Setup::default() }).await;
+    let envelopes: Vec<_> = (0..600).map(|n| envelope(&format!("evt_{n}"), payload(n))).collect();
     let answers = fixture.publisher().publish(envelopes).await;
     assert_eq!(answers.len(), 600);
     assert!(answers.iter().all(Result::is_ok));
@@ -58,11 +43,7 @@ pub async fn every_envelope_of_a_call_is_answered_and_queued<F: Fixture>() {
 }
 
 pub async fn many_callers_publish_at_once<F: Fixture>() {
-    let fixture = F::new(Setup {
-        unsettled_max: 1_000,
-        ..Setup::default()
-    })
-    .await;
+    let fixture = F::new(Setup { unsettled_max: 1_000, ..Setup::default() }).await;
     let publisher = fixture.publisher();
     let calls = (0..500).map(|n| publisher.publish(vec![envelope(&format!("evt_{n}"), payload(n))]));
     for answers in futures::future::join_all(calls).await {

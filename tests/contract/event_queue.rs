@@ -31,11 +31,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Self {
-            unsettled_max: 100,
-            batch_max: 50,
-            linger: Duration::from_millis(50),
-        }
+        Self { unsettled_max: 100, batch_max: 50, linger: Duration::from_millis(50) }
     }
 }
 
@@ -76,9 +72,7 @@ pub async fn subscribe<F: Fixture>(fixture: &F) -> Box<dyn Subscription> {
 
 pub async fn next(subscription: &mut dyn Subscription) -> Vec<Delivery> {
     let batch = tokio::time::timeout(SOON, subscription.next_batch()).await;
-    batch
-        .expect("a batch comes soon")
-        .expect("the subscription lives")
+    batch.expect("a batch comes soon").expect("the subscription lives")
 }
 
 /// Exactly `count` deliveries, in as many batches as it takes.
@@ -97,20 +91,11 @@ async fn nothing_comes(subscription: &mut dyn Subscription) {
 }
 
 pub fn all(deliveries: Vec<Delivery>, action: &Action) -> Vec<Settlement> {
-    deliveries
-        .into_iter()
-        .map(|delivery| Settlement {
-            delivery,
-            action: action.clone(),
-        })
-        .collect()
+    deliveries.into_iter().map(|delivery| Settlement { delivery, action: action.clone() }).collect()
 }
 
 pub async fn settle(subscription: &mut dyn Subscription, deliveries: Vec<Delivery>, action: &Action) {
-    let report = subscription
-        .settle(all(deliveries, action))
-        .await
-        .expect("settled");
+    let report = subscription.settle(all(deliveries, action)).await.expect("settled");
     assert_eq!(report.acks_lost, 0);
 }
 
@@ -132,10 +117,7 @@ pub fn history() -> Vec<AttemptFailure> {
 }
 
 pub fn retry() -> Action {
-    Action::RetryAfter {
-        delay: RETRY_DELAY,
-        history: history(),
-    }
+    Action::RetryAfter { delay: RETRY_DELAY, history: history() }
 }
 
 pub fn dead_letter() -> Action {
@@ -150,12 +132,7 @@ pub async fn a_delivery_is_what_was_published<F: Fixture>() {
     let mut sent = envelope("evt_1", payload(1));
     sent.headers = vec![("x-signature".to_owned(), "t=1,v1=é".to_owned())];
     sent.trace.traceparent = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned());
-    fixture
-        .publisher()
-        .publish(vec![sent.clone()])
-        .await
-        .remove(0)
-        .expect("published");
+    fixture.publisher().publish(vec![sent.clone()]).await.remove(0).expect("published");
     let mut subscription = subscribe(&fixture).await;
     let delivery = take(&mut *subscription, 1).await.remove(0);
     assert_eq!((delivery.failed_attempts, delivery.history.len()), (0, 0));
@@ -163,12 +140,7 @@ pub async fn a_delivery_is_what_was_published<F: Fixture>() {
 }
 
 pub async fn a_batch_is_full_before_the_linger_time<F: Fixture>() {
-    let fixture = F::new(Setup {
-        batch_max: 4,
-        linger: SOON,
-        ..Setup::default()
-    })
-    .await;
+    let fixture = F::new(Setup { batch_max: 4, linger: SOON, ..Setup::default() }).await;
     publish(&fixture, 0..8).await;
     let mut subscription = subscribe(&fixture).await;
     let started = Instant::now();
@@ -250,10 +222,7 @@ pub async fn a_retry_comes_back_after_its_delay<F: Fixture>() {
     let back = take(&mut *subscription, 1).await.remove(0);
     assert!(started.elapsed() >= RETRY_DELAY, "{:?}", started.elapsed());
     assert_eq!((back.failed_attempts, &back.history), (1, &history()));
-    assert_eq!(
-        back.content.as_ref().expect("readable"),
-        &envelope("evt_7", payload(7))
-    );
+    assert_eq!(back.content.as_ref().expect("readable"), &envelope("evt_7", payload(7)));
     settle(&mut *subscription, vec![back], &retry()).await;
     assert_eq!(take(&mut *subscription, 1).await[0].failed_attempts, 2);
 }
@@ -285,28 +254,15 @@ pub async fn a_batch_may_be_settled_in_different_ways<F: Fixture>() {
             Settlement { delivery, action }
         })
         .collect();
-    assert_eq!(
-        subscription.settle(settlements).await.expect("settled").acks_lost,
-        0
-    );
+    assert_eq!(subscription.settle(settlements).await.expect("settled").acks_lost, 0);
     let back = take(&mut *subscription, 3).await;
     let expected = ["evt_1", "evt_4", "evt_7"].map(str::to_owned);
-    assert_eq!(
-        ids(&back).into_iter().collect::<BTreeSet<_>>(),
-        BTreeSet::from(expected)
-    );
-    assert_eq!(
-        fixture.inspector().depths().await.expect("counted").dead_letters,
-        3
-    );
+    assert_eq!(ids(&back).into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(expected));
+    assert_eq!(fixture.inspector().depths().await.expect("counted").dead_letters, 3);
 }
 
 pub async fn dropping_a_wait_loses_nothing<F: Fixture>() {
-    let fixture = F::new(Setup {
-        unsettled_max: 500,
-        ..Setup::default()
-    })
-    .await;
+    let fixture = F::new(Setup { unsettled_max: 500, ..Setup::default() }).await;
     let mut subscription = subscribe(&fixture).await;
     let publishing = publish(&fixture, 0..200);
     let consuming = async {
@@ -328,11 +284,7 @@ pub async fn dropping_a_wait_loses_nothing<F: Fixture>() {
 }
 
 pub async fn no_more_is_handed_out_than_the_bound<F: Fixture>() {
-    let fixture = F::new(Setup {
-        unsettled_max: 5,
-        ..Setup::default()
-    })
-    .await;
+    let fixture = F::new(Setup { unsettled_max: 5, ..Setup::default() }).await;
     publish(&fixture, 0..12).await;
     let mut subscription = subscribe(&fixture).await;
     let taken = take(&mut *subscription, 5).await;
@@ -342,11 +294,7 @@ pub async fn no_more_is_handed_out_than_the_bound<F: Fixture>() {
 }
 
 pub async fn two_subscriptions_share_the_work<F: Fixture>() {
-    let fixture = F::new(Setup {
-        unsettled_max: 5,
-        ..Setup::default()
-    })
-    .await;
+    let fixture = F::new(Setup { unsettled_max: 5, ..Setup::default() }).await;
     publish(&fixture, 0..10).await;
     let (mut one, mut other) = (subscribe(&fixture).await, subscribe(&fixture).await);
     let mut seen = ids(&take(&mut *one, 5).await);

@@ -19,10 +19,7 @@ fn fingerprint(minor_units: i64) -> Fingerprint {
 }
 
 fn of_other_source(event_id: &str) -> EventKey {
-    EventKey {
-        source: SourceName::parse("other").expect("a valid name"),
-        ..event_key(event_id)
-    }
+    EventKey { source: SourceName::parse("other").expect("a valid name"), ..event_key(event_id) }
 }
 
 /// Makes caches with given lifetimes of claims and marks.
@@ -36,12 +33,9 @@ struct Nothing;
 
 impl Kind for Redis {
     fn cache(lease: Duration, mark_ttl: Duration) -> impl SeenEvents {
-        let settings = adapters::outbound::redis::RedisSettings {
-            lease,
-            mark_ttl,
-            ..TestRedis::new().settings()
-        };
-        RedisSeenEvents::new(settings, Arc::new(SystemClock)).expect("usable settings")
+        let settings =
+            adapters::outbound::redis::RedisSettings { lease, mark_ttl, ..TestRedis::new().settings() };
+        RedisSeenEvents::new(&settings, Arc::new(SystemClock)).expect("usable settings")
     }
 }
 
@@ -87,17 +81,11 @@ async fn a_mark_is_answered_with_its_meaning_in_its_place<K: Kind>() {
     let cache = K::cache(LONG, LONG);
     let (first, second, third) = (event_key("evt_1"), event_key("evt_2"), event_key("evt_3"));
     cache.look(&[first.clone(), second.clone()]).await;
-    cache
-        .mark_committed(&[(third.clone(), fingerprint(3)), (first.clone(), fingerprint(1))])
-        .await;
+    cache.mark_committed(&[(third.clone(), fingerprint(3)), (first.clone(), fingerprint(1))]).await;
     for _ in 0..2 {
         assert_eq!(
             cache.look(&[first.clone(), second.clone(), third.clone()]).await,
-            [
-                Seen::Committed(fingerprint(1)),
-                Seen::InProgress,
-                Seen::Committed(fingerprint(3)),
-            ]
+            [Seen::Committed(fingerprint(1)), Seen::InProgress, Seen::Committed(fingerprint(3)),]
         );
     }
 }
@@ -117,25 +105,18 @@ async fn claims_and_marks_expire<K: Kind>() {
     cache.look(std::slice::from_ref(&claimed)).await;
     cache.mark_committed(&[(marked.clone(), fingerprint(1))]).await;
     tokio::time::sleep(SHORT * 2).await;
-    assert_eq!(
-        cache.look(&[claimed, marked]).await,
-        [Seen::Unknown, Seen::Unknown]
-    );
+    assert_eq!(cache.look(&[claimed, marked]).await, [Seen::Unknown, Seen::Unknown]);
 }
 
 async fn the_same_id_of_another_source_is_another_event<K: Kind>() {
     let cache = K::cache(LONG, LONG);
-    cache
-        .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-        .await;
+    cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     assert_eq!(cache.look(&[of_other_source("evt_1")]).await, [Seen::Unknown]);
 }
 
 async fn a_mark_is_not_believed_where_there_is_no_memory<K: Kind>() {
     let cache = K::cache(LONG, LONG);
-    cache
-        .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-        .await;
+    cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Unknown]);
 }
 

@@ -1,4 +1,6 @@
 //! What every store must do as [`application::ports::store_audit::StoreAudit`]. So far there is one.
+// All of it is test code, also what is not itself a test.
+#![cfg(test)]
 
 use adapters::outbound::postgres::{PostgresAudit, PostgresUnitOfWork};
 use application::ports::store_audit::{StoreAudit, StoreTotals, Violation};
@@ -19,11 +21,8 @@ impl Store {
         let database = TestDatabase::create().await;
         let consumer = ConsumerName::parse("payments").unwrap();
         let unit_of_work = PostgresUnitOfWork::new(database.pool(1), consumer.clone());
-        let events = [
-            succeeded("evt_1", "pi_1", 5),
-            succeeded("evt_2", "pi_2", 6),
-            without_effect("other_1"),
-        ];
+        let events =
+            [succeeded("evt_1", "pi_1", 5), succeeded("evt_2", "pi_2", 6), without_effect("other_1")];
         let recorded = RecordedEvent {
             event: events[2].clone(),
             reason: RecordReason::NoEffect,
@@ -62,13 +61,7 @@ async fn a_store_in_order_has_no_violation() {
 /// Breaks the store, and expects the audit to name `detail` under `invariant`.
 async fn expect(invariant: &str, detail: &str, broken_by: &str) {
     let store = Store::create().await;
-    store
-        .database
-        .client()
-        .await
-        .batch_execute(broken_by)
-        .await
-        .unwrap();
+    store.database.client().await.batch_execute(broken_by).await.unwrap();
     let violations = store.violations().await;
     let found = violations
         .iter()
@@ -125,13 +118,7 @@ fires! {
 async fn violations_are_limited_for_each_invariant() {
     let store = Store::create().await;
     let broken_by = "DELETE FROM payments; DELETE FROM recorded_events";
-    store
-        .database
-        .client()
-        .await
-        .batch_execute(broken_by)
-        .await
-        .unwrap();
+    store.database.client().await.batch_execute(broken_by).await.unwrap();
     assert_eq!(store.violations().await.len(), 3);
     assert_eq!(store.audit.violations(1).await.unwrap().len(), 2);
 }

@@ -1,4 +1,6 @@
 //! What every store must do as [`application::ports::unit_of_work::UnitOfWork`].
+// All of it is test code, also what is not itself a test.
+#![cfg(test)]
 
 mod atomicity;
 mod claims;

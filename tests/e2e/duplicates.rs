@@ -9,13 +9,8 @@ async fn fifty_copies_at_the_same_moment_have_one_effect() {
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let client = receiver.client.another();
-        senders.spawn(async move {
-            client
-                .post(succeeded_payload("evt_1", "pi_1", 100))
-                .await
-                .unwrap()
-                .status
-        });
+        senders
+            .spawn(async move { client.post(succeeded_payload("evt_1", "pi_1", 100)).await.unwrap().status });
     }
     assert_eq!(senders.join_all().await, [200; 50]);
     world.wait_until_settled(1).await;
@@ -28,27 +23,13 @@ async fn one_id_with_two_meanings_is_applied_once_and_the_other_is_a_dead_letter
     let world = World::create().await;
     let receiver = world.receiver().await;
     let _worker = world.worker().await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_1", "pi_1", 1000))
-        .await;
+    receiver.client.deliver(succeeded_payload("evt_1", "pi_1", 1000)).await;
     world.wait_until_settled(1).await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_1", "pi_1", 9000))
-        .await;
+    receiver.client.deliver(succeeded_payload("evt_1", "pi_1", 9000)).await;
     // The event that was applied, and the conflict, which is no event of its own but has its bytes kept.
     let report = world.audit(2).await;
-    assert_eq!(
-        (report["applied"].as_u64(), report["dead_letters"].as_u64()),
-        (Some(1), Some(1))
-    );
-    let amount = world
-        .database
-        .client()
-        .await
-        .query_one("SELECT amount_minor FROM payments", &[])
-        .await;
+    assert_eq!((report["applied"].as_u64(), report["dead_letters"].as_u64()), (Some(1), Some(1)));
+    let amount = world.database.client().await.query_one("SELECT amount_minor FROM payments", &[]).await;
     assert_eq!(amount.unwrap().get::<_, i64>(0), 1000);
 }
 

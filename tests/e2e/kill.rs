@@ -11,10 +11,7 @@ async fn a_worker_that_is_killed_after_the_claim_and_before_the_commit_loses_and
     harness::world::wait_until_ready(&first.ops).await;
     // The worker has claimed the events in the cache and in its transaction, and cannot go on.
     let client = world.database.client().await;
-    client
-        .batch_execute("BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE")
-        .await
-        .unwrap();
+    client.batch_execute("BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE").await.unwrap();
     for number in 0..200 {
         receiver.client.deliver(payload("claimed", number)).await;
     }
@@ -53,10 +50,7 @@ async fn a_worker_that_is_killed_after_the_commit_and_before_the_ack_doubles_not
     first.process.kill_9().await;
     world.set("PAYONCE__BROKER__URL", &direct);
     let mut second = world.worker().await;
-    second
-        .process
-        .wait_for_line("duplicate payment/evt_committed_")
-        .await;
+    second.process.wait_for_line("duplicate payment/evt_committed_").await;
     let report = world.audit(200).await;
     assert_eq!(report["applied"], 200);
 }

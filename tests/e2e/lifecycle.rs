@@ -13,11 +13,7 @@ async fn sigterm_lets_a_worker_finish_its_batch_and_give_the_rest_back() {
     let mut first = world.worker().await;
     first.process.wait_for_line("consuming").await;
     first.process.signal("TERM").await;
-    assert!(
-        first.process.ended().await.success(),
-        "{:#?}",
-        first.process.log()
-    );
+    assert!(first.process.ended().await.success(), "{:#?}", first.process.log());
     first.process.assert_no_panic();
     let _second = world.worker().await;
     world.wait_until_settled(2000).await;
@@ -48,21 +44,13 @@ async fn sigterm_lets_a_receiver_answer_what_is_in_flight() {
     }
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     receiver.process.signal("TERM").await;
-    assert!(
-        receiver.process.ended().await.success(),
-        "{:#?}",
-        receiver.process.log()
-    );
+    assert!(receiver.process.ended().await.success(), "{:#?}", receiver.process.log());
     let accepted: u64 = senders.join_all().await.into_iter().sum();
     assert!(accepted > 0);
     // An event whose connection broke before the answer may be there too; none that was answered is missing.
     let settled = async || {
         let client = world.database.client().await;
-        client
-            .query_one("SELECT count(*) FROM processed_events", &[])
-            .await
-            .unwrap()
-            .get::<_, i64>(0)
+        client.query_one("SELECT count(*) FROM processed_events", &[]).await.unwrap().get::<_, i64>(0)
     };
     let accepted = i64::try_from(accepted).unwrap();
     while settled().await < accepted {
@@ -74,16 +62,9 @@ async fn sigterm_lets_a_receiver_answer_what_is_in_flight() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_broker_is_away_the_receiver_answers_503_at_once_and_is_not_ready() {
     let mut world = World::create().await;
-    world.set(
-        "PAYONCE__BROKER__URL",
-        "amqp://guest:canary-password@127.0.0.1:1/%2f",
-    );
+    world.set("PAYONCE__BROKER__URL", "amqp://guest:canary-password@127.0.0.1:1/%2f");
     let receiver = world.receiver_that_may_not_be_ready().await;
-    let answer = receiver
-        .client
-        .post(succeeded_payload("evt_1", "pi_1", 1))
-        .await
-        .unwrap();
+    let answer = receiver.client.post(succeeded_payload("evt_1", "pi_1", 1)).await.unwrap();
     assert_eq!(answer.status, 503);
     assert_eq!(answer.retry_after.as_deref(), Some("5"));
     let ops = harness::client::Client::new(receiver.ops.clone());
@@ -117,10 +98,7 @@ async fn every_problem_of_a_configuration_is_told_before_anything_starts() {
         ("PAYONCE__HTTP__BIND", "nowhere"),
         ("PAYONCE__WORKER__TYPO", "1"),
     ];
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
+    let settings: Vec<_> = settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let mut process = Process::start("payonce", &[], &settings);
     assert!(!process.ended().await.success());
     // The unknown key is told first and alone, since the rest cannot be read without knowing it.

@@ -19,10 +19,7 @@ async fn one_event_is_one_payment_and_the_same_again_changes_nothing() {
 
     let client = world.database.client().await;
     let rows = client
-        .query(
-            "SELECT payment_id, amount_minor, currency, state, last_event_id FROM payments",
-            &[],
-        )
+        .query("SELECT payment_id, amount_minor, currency, state, last_event_id FROM payments", &[])
         .await
         .unwrap();
     assert_eq!(rows.len(), 1);
@@ -44,25 +41,13 @@ async fn one_event_is_one_payment_and_the_same_again_changes_nothing() {
 async fn a_wrong_shape_is_refused_with_a_list_and_nothing_is_published() {
     let world = World::create().await;
     let receiver = world.receiver().await;
-    let answer = receiver
-        .client
-        .post(r#"{"id":"","type":"payment_intent.succeeded","data":{}}"#)
-        .await
-        .unwrap();
+    let answer =
+        receiver.client.post(r#"{"id":"","type":"payment_intent.succeeded","data":{}}"#).await.unwrap();
     assert_eq!(answer.status, 400);
     let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-    let pointers: Vec<&str> = problem["errors"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|e| e["pointer"].as_str().unwrap())
-        .collect();
-    for pointer in [
-        "/id",
-        "/data/payment_intent",
-        "/data/amount_cents",
-        "/data/currency",
-    ] {
+    let pointers: Vec<&str> =
+        problem["errors"].as_array().unwrap().iter().map(|e| e["pointer"].as_str().unwrap()).collect();
+    for pointer in ["/id", "/data/payment_intent", "/data/amount_cents", "/data/currency"] {
         assert!(pointers.contains(&pointer), "{pointer} in {problem:#}");
     }
     world.audit(0).await;
@@ -76,10 +61,7 @@ async fn the_metrics_of_a_worker_tell_what_it_did() {
     receiver.client.deliver(EVENT).await;
     world.wait_until_settled(1).await;
     world.audit(1).await;
-    let page = harness::client::Client::new(worker.ops.clone())
-        .get("/metrics")
-        .await
-        .unwrap();
+    let page = harness::client::Client::new(worker.ops.clone()).get("/metrics").await.unwrap();
     let page = String::from_utf8(page.body.to_vec()).unwrap();
     let applied = page
         .lines()
@@ -88,10 +70,7 @@ async fn the_metrics_of_a_worker_tell_what_it_did() {
     assert!(applied.ends_with(" 1"), "{applied}");
     assert!(applied.contains(r#"source="payment""#), "{applied}");
     assert!(!page.contains("evt_1"), "an id became a label");
-    let page = harness::client::Client::new(receiver.ops.clone())
-        .get("/metrics")
-        .await
-        .unwrap();
+    let page = harness::client::Client::new(receiver.ops.clone()).get("/metrics").await.unwrap();
     let page = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(page.contains("payonce_accept_seconds_bucket"), "{page}");
 }

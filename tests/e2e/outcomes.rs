@@ -29,37 +29,18 @@ async fn an_event_that_breaks_a_business_rule_is_a_dead_letter_and_no_duplicate(
     let client = world.database.client().await;
     let receiver = world.receiver().await;
     let mut worker = world.worker().await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_1", "pi_1", 77))
-        .await;
+    receiver.client.deliver(succeeded_payload("evt_1", "pi_1", 77)).await;
     world.wait_until_settled(1).await;
-    client
-        .batch_execute("CREATE UNIQUE INDEX one_amount ON payments (amount_minor)")
-        .await
-        .unwrap();
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_bad", "pi_2", 77))
-        .await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_good", "pi_3", 78))
-        .await;
+    client.batch_execute("CREATE UNIQUE INDEX one_amount ON payments (amount_minor)").await.unwrap();
+    receiver.client.deliver(succeeded_payload("evt_bad", "pi_2", 77)).await;
+    receiver.client.deliver(succeeded_payload("evt_good", "pi_3", 78)).await;
     world.wait_until_settled(2).await;
     let line = worker.process.wait_for_line("dead letter payment/evt_bad").await;
     assert!(line.contains("store_refused"), "{line}");
     let report = world.audit(3).await;
-    assert_eq!(
-        (report["applied"].as_u64(), report["dead_letters"].as_u64()),
-        (Some(2), Some(1))
-    );
-    let halves = client
-        .query_one(
-            "SELECT count(*) FROM processed_events WHERE event_id = 'evt_bad'",
-            &[],
-        )
-        .await;
+    assert_eq!((report["applied"].as_u64(), report["dead_letters"].as_u64()), (Some(2), Some(1)));
+    let halves =
+        client.query_one("SELECT count(*) FROM processed_events WHERE event_id = 'evt_bad'", &[]).await;
     assert_eq!(halves.unwrap().get::<_, i64>(0), 0);
 }
 
@@ -70,36 +51,16 @@ async fn an_event_that_keeps_failing_is_run_three_times_and_then_is_a_dead_lette
     let client = world.database.client().await;
     let receiver = world.receiver().await;
     let worker = world.worker().await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_1", "pi_held", 1))
-        .await;
+    receiver.client.deliver(succeeded_payload("evt_1", "pi_held", 1)).await;
     world.wait_until_settled(1).await;
     // Another session holds the payment's row for as long as this one lives.
-    client
-        .batch_execute("BEGIN; SELECT * FROM payments FOR UPDATE")
-        .await
-        .unwrap();
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_2", "pi_held", 1))
-        .await;
-    receiver
-        .client
-        .deliver(succeeded_payload("evt_3", "pi_other", 1))
-        .await;
+    client.batch_execute("BEGIN; SELECT * FROM payments FOR UPDATE").await.unwrap();
+    receiver.client.deliver(succeeded_payload("evt_2", "pi_held", 1)).await;
+    receiver.client.deliver(succeeded_payload("evt_3", "pi_other", 1)).await;
     world.wait_until_settled(2).await;
     let report = world.audit(3).await;
-    assert_eq!(
-        (report["applied"].as_u64(), report["dead_letters"].as_u64()),
-        (Some(2), Some(1))
-    );
-    let failures = worker
-        .process
-        .log()
-        .iter()
-        .filter(|line| line.contains("failed payment/evt_2"))
-        .count();
+    assert_eq!((report["applied"].as_u64(), report["dead_letters"].as_u64()), (Some(2), Some(1)));
+    let failures = worker.process.log().iter().filter(|line| line.contains("failed payment/evt_2")).count();
     assert_eq!(failures, 3, "{:#?}", worker.process.log());
 }
 
@@ -108,16 +69,12 @@ async fn amounts_at_the_edge_are_stored_exactly_or_refused() {
     let world = World::create().await;
     let receiver = world.receiver().await;
     let _worker = world.worker().await;
-    for (number, amount) in ["9007199254740993", "9223372036854775807", "0"]
-        .iter()
-        .enumerate()
-    {
+    for (number, amount) in ["9007199254740993", "9223372036854775807", "0"].iter().enumerate() {
         let body = amount_body(number, amount);
         assert_eq!(receiver.client.post(body).await.unwrap().status, 200, "{amount}");
     }
-    for (number, amount) in ["9223372036854775808", "19.99", "null", "\"1999\"", "1e3", "-1"]
-        .iter()
-        .enumerate()
+    for (number, amount) in
+        ["9223372036854775808", "19.99", "null", "\"1999\"", "1e3", "-1"].iter().enumerate()
     {
         let body = amount_body(100 + number, amount);
         assert_eq!(receiver.client.post(body).await.unwrap().status, 400, "{amount}");

@@ -9,7 +9,7 @@ const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 fn trace_id_bytes() -> Vec<u8> {
     (0..TRACE_ID.len())
         .step_by(2)
-        .map(|i| u8::from_str_radix(&TRACE_ID[i..i + 2], 16).unwrap())
+        .map(|i| u8::from_str_radix(&TRACE_ID[i..i + 2], 16).expect("hexadecimal digits"))
         .collect()
 }
 
@@ -30,27 +30,15 @@ async fn a_trace_goes_from_the_sender_through_the_queue_to_the_workers_batch() {
     world.set("PAYONCE__TELEMETRY__OTLP_ENDPOINT", &working.endpoint);
     let worker = world.worker().await;
     let traceparent = format!("00-{TRACE_ID}-00f067aa0ba902b7-01");
-    let answer = receiver
-        .client
-        .post_traced(succeeded_payload("evt_1", "pi_1", 1), &traceparent)
-        .await;
+    let answer = receiver.client.post_traced(succeeded_payload("evt_1", "pi_1", 1), &traceparent).await;
     assert_eq!(answer.unwrap().status, 200);
     world.wait_until_settled(1).await;
     receiver.process.signal("TERM").await;
     worker.process.signal("TERM").await;
     let id = trace_id_bytes();
-    eventually("the receiver's span is in the sender's trace", || {
-        receiving.received(&id)
-    })
-    .await;
-    eventually("the worker exports its batch", || {
-        working.received(b"process batch")
-    })
-    .await;
-    eventually("the batch is linked to the sender's trace", || {
-        working.received(&id)
-    })
-    .await;
+    eventually("the receiver's span is in the sender's trace", || receiving.received(&id)).await;
+    eventually("the worker exports its batch", || working.received(b"process batch")).await;
+    eventually("the batch is linked to the sender's trace", || working.received(&id)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,10 +18,7 @@ async fn a_store_fault_in_mid_run_loses_nothing(stop: &str) {
     load.await.unwrap();
     world.wait_until_settled(4000).await;
     let report = world.audit(4000).await;
-    assert_eq!(
-        (report["applied"].as_u64(), report["dead_letters"].as_u64()),
-        (Some(4000), Some(0))
-    );
+    assert_eq!((report["applied"].as_u64(), report["dead_letters"].as_u64()), (Some(4000), Some(0)));
     for worker in &workers {
         wait_until_ready(&worker.ops).await;
         worker.process.assert_no_panic();

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
 /// How long a provider goes on resending in a test.
-const RESEND_FOR: Duration = Duration::from_secs(120);
+const RESEND_FOR: Duration = Duration::from_mins(2);
 /// How long one request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -34,10 +34,7 @@ pub struct Client {
 impl Client {
     /// For `HOST:PORT`.
     pub fn new(address: String) -> Self {
-        Self {
-            address,
-            connection: Mutex::new(None),
-        }
+        Self { address, connection: Mutex::new(None) }
     }
 
     /// Another connection to the same address.
@@ -72,8 +69,7 @@ impl Client {
     /// # Errors
     /// There was no answer.
     pub async fn post_traced(&self, body: impl Into<Bytes>, traceparent: &str) -> anyhow::Result<Answer> {
-        self.send("POST", "/webhooks/payment", body.into(), Some(traceparent))
-            .await
+        self.send("POST", "/webhooks/payment", body.into(), Some(traceparent)).await
     }
 
     /// Posts until the answer is 2xx, as a provider does.
@@ -140,17 +136,10 @@ impl Client {
         let request = request.body(Full::new(body))?;
         let response = sender.send_request(request).await?;
         let status = response.status().as_u16();
-        let retry_after = response
-            .headers()
-            .get("retry-after")
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
+        let retry_after =
+            response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = response.into_body().collect().await?.to_bytes();
         *connection = Some(sender);
-        Ok(Answer {
-            status,
-            body,
-            retry_after,
-        })
+        Ok(Answer { status, body, retry_after })
     }
 }

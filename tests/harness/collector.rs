@@ -60,8 +60,6 @@ async fn serve(stream: TcpStream, kept: Arc<Mutex<Vec<u8>>>) -> std::io::Result<
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await?;
         kept.lock().expect("no reader panics").extend_from_slice(&body);
-        stream
-            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
-            .await?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await?;
     }
 }

@@ -47,10 +47,7 @@ impl TestDatabase {
             .expect("the test user may create databases");
         let mut url = Url::parse(&server).expect("PAYONCE_TEST_DATABASE_URL is a URL");
         url.set_path(&name);
-        Self {
-            name,
-            url: url.to_string(),
-        }
+        Self { name, url: url.to_string() }
     }
 
     /// Its URL.
@@ -81,11 +78,11 @@ impl TestDatabase {
 
     /// Settings for it, with time-outs that suit a busy machine.
     pub fn settings(&self) -> PostgresSettings {
-        self.settings_through(&self.url)
+        Self::settings_through(&self.url)
     }
 
-    /// The same, by another way to it, such as a proxy.
-    pub fn settings_through(&self, url: &str) -> PostgresSettings {
+    /// The same for another way to it, such as a proxy.
+    pub fn settings_through(url: &str) -> PostgresSettings {
         PostgresSettings {
             url: SecretString::from(url),
             pool_max: 10,
@@ -102,10 +99,7 @@ impl TestDatabase {
     /// # Panics
     /// The settings cannot be used.
     pub fn pool(&self, max: usize) -> PostgresPool {
-        let settings = PostgresSettings {
-            pool_max: max,
-            ..self.settings()
-        };
+        let settings = PostgresSettings { pool_max: max, ..self.settings() };
         PostgresPool::new(&settings).expect("usable settings")
     }
 
@@ -123,10 +117,7 @@ impl Drop for TestDatabase {
         let drop_it = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         // In a thread of its own: a runtime may be running here. A database that stays behind harms nothing.
         let dropping = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .ok()?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
             runtime.block_on(async {
                 let client = connect(&service("PAYONCE_TEST_DATABASE_URL")).await.ok()?;
                 client.batch_execute(&drop_it).await.ok()

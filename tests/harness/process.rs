@@ -9,30 +9,22 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// How long a process may take to say where it listens, on a machine that is busy with other tests.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Where the built executables are.
 ///
 /// # Panics
 /// The test executable's own path cannot be told.
 pub fn executable(name: &str) -> PathBuf {
-    let folder = match std::env::var_os("PAYONCE_TEST_BIN_DIR") {
-        Some(folder) => PathBuf::from(folder),
-        None => {
-            // target/debug/deps/e2e-… → target/debug
-            let own = std::env::current_exe().expect("a test knows its own path");
-            own.ancestors()
-                .nth(2)
-                .expect("it lies in target/PROFILE/deps")
-                .to_path_buf()
-        }
+    let folder = if let Some(folder) = std::env::var_os("PAYONCE_TEST_BIN_DIR") {
+        PathBuf::from(folder)
+    } else {
+        // target/debug/deps/e2e-… → target/debug
+        let own = std::env::current_exe().expect("a test knows its own path");
+        own.ancestors().nth(2).expect("it lies in target/PROFILE/deps").to_path_buf()
     };
     let path = folder.join(name);
-    assert!(
-        path.exists(),
-        "{} is not built: run ./scripts/test.sh",
-        path.display()
-    );
+    assert!(path.exists(), "{} is not built: run ./scripts/test.sh", path.display());
     path
 }
 
@@ -112,10 +104,7 @@ impl Process {
     pub async fn address_in(&mut self, text: &str) -> String {
         let line = self.wait_for_line(text).await;
         let line: serde_json::Value = serde_json::from_str(&line).expect("log lines are JSON");
-        line["address"]
-            .as_str()
-            .expect("the line has an address")
-            .to_owned()
+        line["address"].as_str().expect("the line has an address").to_owned()
     }
 
     /// `kill -9`.
@@ -132,10 +121,7 @@ impl Process {
     /// `kill` fails.
     pub async fn signal(&self, name: &str) {
         let id = self.child.id().expect("the process is running").to_string();
-        let sent = Command::new("kill")
-            .args([&format!("-{name}"), &id])
-            .status()
-            .await;
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().await;
         assert!(sent.expect("kill runs").success(), "kill -{name} {id}");
     }
 
@@ -144,10 +130,10 @@ impl Process {
     /// # Panics
     /// It does not end in time.
     pub async fn ended(&mut self) -> ExitStatus {
-        match tokio::time::timeout(START_TIMEOUT, self.child.wait()).await {
-            Ok(status) => status.expect("a child can be waited for"),
-            Err(_) => panic!("{} does not end:\n{}", self.name, self.log().join("\n")),
-        }
+        let status = tokio::time::timeout(START_TIMEOUT, self.child.wait()).await;
+        status
+            .unwrap_or_else(|_| panic!("{} does not end:\n{}", self.name, self.log().join("\n")))
+            .expect("a child can be waited for")
     }
 
     /// Panics when the process ever panicked.

@@ -51,14 +51,9 @@ impl TestVhost {
         .await
         .expect("the vhost is made");
         let properties = ConnectionProperties::default().with_connection_name(HARNESS.into());
-        let connection = Connection::connect(url.as_str(), properties)
-            .await
-            .expect("a connection to the vhost");
-        Self {
-            name,
-            url,
-            connection,
-        }
+        let connection =
+            Connection::connect(url.as_str(), properties).await.expect("a connection to the vhost");
+        Self { name, url, connection }
     }
 
     /// Its AMQP URL.
@@ -140,11 +135,7 @@ impl TestVhost {
     /// # Panics
     /// The broker refuses.
     pub async fn delete_queue(&self, queue: &str) {
-        let deleted = self
-            .channel()
-            .await
-            .queue_delete(queue.into(), QueueDeleteOptions::default())
-            .await;
+        let deleted = self.channel().await.queue_delete(queue.into(), QueueDeleteOptions::default()).await;
         deleted.expect("the queue is deleted");
     }
 
@@ -154,11 +145,7 @@ impl TestVhost {
     /// The broker refuses.
     pub async fn delete_main_exchange(&self) {
         let options = ExchangeDeleteOptions::default();
-        let deleted = self
-            .channel()
-            .await
-            .exchange_delete(topology::MAIN_EXCHANGE.into(), options)
-            .await;
+        let deleted = self.channel().await.exchange_delete(topology::MAIN_EXCHANGE.into(), options).await;
         deleted.expect("the exchange is deleted");
     }
 
@@ -200,9 +187,7 @@ impl TestVhost {
     pub async fn get_all(&self, queue: &str) -> Vec<(BasicProperties, Vec<u8>)> {
         let (channel, mut all) = (self.channel().await, Vec::new());
         loop {
-            let got = channel
-                .basic_get(queue.into(), BasicGetOptions { no_ack: true })
-                .await;
+            let got = channel.basic_get(queue.into(), BasicGetOptions { no_ack: true }).await;
             match got.expect("the queue exists") {
                 Some(message) => all.push((message.delivery.properties, message.delivery.data)),
                 None => return all,
@@ -215,11 +200,7 @@ impl TestVhost {
     /// # Panics
     /// The broker refuses.
     pub async fn purge(&self, queue: &str) {
-        let purged = self
-            .channel()
-            .await
-            .queue_purge(queue.into(), QueuePurgeOptions::default())
-            .await;
+        let purged = self.channel().await.queue_purge(queue.into(), QueuePurgeOptions::default()).await;
         purged.expect("the queue is purged");
     }
 
@@ -228,15 +209,8 @@ impl TestVhost {
     /// # Panics
     /// There is no such queue.
     pub async fn depth(&self, queue: &str) -> u32 {
-        let options = QueueDeclareOptions {
-            passive: true,
-            ..QueueDeclareOptions::durable()
-        };
-        let declared = self
-            .channel()
-            .await
-            .queue_declare(queue.into(), options, FieldTable::default())
-            .await;
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+        let declared = self.channel().await.queue_declare(queue.into(), options, FieldTable::default()).await;
         declared.expect("the queue exists").message_count()
     }
 
@@ -260,11 +234,7 @@ impl TestVhost {
     /// The broker refuses.
     pub async fn declare_queue(&self, queue: &str, arguments: FieldTable) {
         let options = QueueDeclareOptions::durable();
-        let declared = self
-            .channel()
-            .await
-            .queue_declare(queue.into(), options, arguments)
-            .await;
+        let declared = self.channel().await.queue_declare(queue.into(), options, arguments).await;
         declared.expect("the queue is declared");
     }
 
@@ -273,13 +243,8 @@ impl TestVhost {
     /// # Panics
     /// There is no such queue.
     pub async fn get(&self, queue: &str) -> Option<(BasicProperties, Vec<u8>)> {
-        let got = self
-            .channel()
-            .await
-            .basic_get(queue.into(), BasicGetOptions { no_ack: true })
-            .await;
-        got.expect("the queue exists")
-            .map(|message| (message.delivery.properties, message.delivery.data))
+        let got = self.channel().await.basic_get(queue.into(), BasicGetOptions { no_ack: true }).await;
+        got.expect("the queue exists").map(|message| (message.delivery.properties, message.delivery.data))
     }
 
     /// Puts any message into a queue.
@@ -288,14 +253,9 @@ impl TestVhost {
     /// The broker refuses.
     pub async fn put(&self, queue: &str, properties: BasicProperties, payload: &[u8]) {
         let channel = self.channel().await;
-        channel
-            .confirm_select(lapin::options::ConfirmSelectOptions::default())
-            .await
-            .expect("confirms");
+        channel.confirm_select(lapin::options::ConfirmSelectOptions::default()).await.expect("confirms");
         let options = BasicPublishOptions::default();
-        let published = channel
-            .basic_publish("".into(), queue.into(), options, payload, properties)
-            .await;
+        let published = channel.basic_publish("".into(), queue.into(), options, payload, properties).await;
         published.expect("published").await.expect("confirmed");
     }
 }
@@ -310,10 +270,7 @@ impl Drop for TestVhost {
 fn api(method: &str, path: &str, body: &Value) -> Value {
     let (status, answer) = request(method, path, body).expect("the management API answers");
     // A connection may be gone before it is closed.
-    assert!(
-        status < 300 || status == 404,
-        "{method} {path}: {status} {answer}"
-    );
+    assert!(status < 300 || status == 404, "{method} {path}: {status} {answer}");
     answer
 }
 
@@ -322,11 +279,7 @@ fn request(method: &str, path: &str, body: &Value) -> std::io::Result<(u16, Valu
     let host = base.host_str().unwrap_or("127.0.0.1");
     let port = base.port().unwrap_or(15672);
     let login = format!("{}:{}", base.username(), base.password().unwrap_or_default());
-    let body = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
+    let body = if body.is_null() { String::new() } else { body.to_string() };
     let mut stream = TcpStream::connect((host, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     // HTTP/1.0: the answer ends with the connection and is not chunked.
@@ -340,10 +293,6 @@ fn request(method: &str, path: &str, body: &Value) -> std::io::Result<(u16, Valu
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let status = head
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok())
-        .unwrap_or(0);
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
     Ok((status, serde_json::from_str(body).unwrap_or(Value::Null)))
 }

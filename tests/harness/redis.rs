@@ -20,10 +20,7 @@ impl TestRedis {
     #[must_use]
     pub fn new() -> Self {
         let random = RandomState::new().build_hasher().finish();
-        Self {
-            url: crate::service("PAYONCE_TEST_REDIS_URL"),
-            namespace: format!("test-{random:016x}"),
-        }
+        Self { url: crate::service("PAYONCE_TEST_REDIS_URL"), namespace: format!("test-{random:016x}") }
     }
 
     /// Settings for this namespace, with times that suit a test.
@@ -82,11 +79,7 @@ impl TestRedis {
     /// The server does not answer, or refuses it.
     pub async fn run(&self, command: &str, arguments: &[String]) {
         let mut connection = self.connect().await;
-        cmd(command)
-            .arg(arguments)
-            .exec_async(&mut connection)
-            .await
-            .expect("a command that works");
+        cmd(command).arg(arguments).exec_async(&mut connection).await.expect("a command that works");
     }
 
     /// How long the key still lives; `None` when it lives for ever or not at all.
@@ -95,11 +88,7 @@ impl TestRedis {
     /// The server does not answer.
     pub async fn time_to_live(&self, key: &str) -> Option<Duration> {
         let mut connection = self.connect().await;
-        let millis: i64 = cmd("PTTL")
-            .arg(key)
-            .query_async(&mut connection)
-            .await
-            .expect("PTTL");
+        let millis: i64 = cmd("PTTL").arg(key).query_async(&mut connection).await.expect("PTTL");
         u64::try_from(millis).ok().map(Duration::from_millis)
     }
 

@@ -40,14 +40,7 @@ async fn the_body_is_judged_by_its_bytes_whatever_its_content_type() {
     ];
     for content_type in types {
         let headers = [("Content-Type", content_type)];
-        let answer = send(
-            server.address,
-            "POST",
-            "/webhooks/payment",
-            &headers,
-            EVENT.as_bytes(),
-        )
-        .await;
+        let answer = send(server.address, "POST", "/webhooks/payment", &headers, EVENT.as_bytes()).await;
         assert_eq!(answer.status, 200, "{content_type}");
     }
     let answer = send(server.address, "POST", "/webhooks/payment", &[], EVENT.as_bytes()).await;
@@ -66,11 +59,7 @@ async fn a_connection_is_kept_for_the_next_request() {
         assert_eq!(connection.answer(true).await.unwrap().status, 200);
     }
     // A refused body that was read to its end costs no connection either.
-    assert!(
-        connection
-            .send(&request("POST", "/webhooks/payment", &[], b"{}"))
-            .await
-    );
+    assert!(connection.send(&request("POST", "/webhooks/payment", &[], b"{}")).await);
     assert_eq!(connection.answer(true).await.unwrap().status, 400);
     let bytes = request("POST", "/webhooks/payment", &[], EVENT.as_bytes());
     assert!(connection.send(&bytes).await);
@@ -83,43 +72,22 @@ async fn a_valid_trace_is_passed_on_and_an_invalid_one_ignored() {
     let valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let baggage = "k=".to_owned() + &"v".repeat(9_000);
     for traceparent in [valid, "nonsense", "00-0-0-0"] {
-        let headers = [
-            ("traceparent", traceparent),
-            ("tracestate", "a=1"),
-            ("baggage", baggage.as_str()),
-        ];
-        let answer = send(
-            server.address,
-            "POST",
-            "/webhooks/payment",
-            &headers,
-            EVENT.as_bytes(),
-        )
-        .await;
+        let headers = [("traceparent", traceparent), ("tracestate", "a=1"), ("baggage", baggage.as_str())];
+        let answer = send(server.address, "POST", "/webhooks/payment", &headers, EVENT.as_bytes()).await;
         assert_eq!(answer.status, 200);
     }
     let published = server.publisher.published();
     assert_eq!(published[0].trace.traceparent.as_deref(), Some(valid));
     assert_eq!(published[0].trace.tracestate.as_deref(), Some("a=1"));
-    assert!(
-        published[1..]
-            .iter()
-            .all(|envelope| envelope.trace.traceparent.is_none())
-    );
+    assert!(published[1..].iter().all(|envelope| envelope.trace.traceparent.is_none()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_answers_get_and_head() {
     let server = TestServer::start();
     let answer = send(server.address, "GET", "/health", &[], b"").await;
-    assert_eq!(
-        (answer.status, answer.body.as_slice()),
-        (200, &br#"{"status":"ok"}"#[..])
-    );
-    assert_eq!(
-        send(server.address, "HEAD", "/health", &[], b"").await.status,
-        200
-    );
+    assert_eq!((answer.status, answer.body.as_slice()), (200, &br#"{"status":"ok"}"#[..]));
+    assert_eq!(send(server.address, "HEAD", "/health", &[], b"").await.status, 200);
     let answer = send(server.address, "DELETE", "/health", &[], b"").await;
     assert_eq!((answer.status, answer.header("allow")), (405, Some("GET, HEAD")));
 }

@@ -59,9 +59,7 @@ impl Connection {
     pub async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.expect("a working socket");
         stream.set_nodelay(true).expect("a working socket");
-        Self {
-            stream: BufReader::new(stream),
-        }
+        Self { stream: BufReader::new(stream) }
     }
 
     /// Sends bytes; `false` when the connection is gone.
@@ -71,9 +69,7 @@ impl Connection {
 
     /// Reads one answer; `None` when the connection ends before one.
     pub async fn answer(&mut self, has_body: bool) -> Option<Answer> {
-        tokio::time::timeout(PATIENCE, self.read_answer(has_body))
-            .await
-            .expect("an answer in time")
+        tokio::time::timeout(PATIENCE, self.read_answer(has_body)).await.expect("an answer in time")
     }
 
     async fn read_answer(&mut self, has_body: bool) -> Option<Answer> {
@@ -94,11 +90,7 @@ impl Connection {
             .map_or(0, |(_, value)| value.parse().expect("a length"));
         let mut body = vec![0; if has_body { length } else { 0 }];
         self.stream.read_exact(&mut body).await.ok()?;
-        Some(Answer {
-            status,
-            headers,
-            body,
-        })
+        Some(Answer { status, headers, body })
     }
 
     async fn line(&mut self) -> Option<String> {
@@ -112,18 +104,14 @@ impl Connection {
     /// Whether the server has closed, or does so soon.
     pub async fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
-        tokio::time::timeout(PATIENCE, self.stream.read_to_end(&mut rest))
-            .await
-            .is_ok()
+        tokio::time::timeout(PATIENCE, self.stream.read_to_end(&mut rest)).await.is_ok()
     }
 }
 
 /// A request with a body and a Content-Length.
 pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut lines = format!(
-        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n",
-        body.len()
-    );
+    let mut lines =
+        format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
         lines.extend([*name, ": ", *value, "\r\n"]);
     }

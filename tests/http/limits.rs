@@ -89,23 +89,13 @@ async fn a_length_that_lies_changes_nothing() {
     // Too short: the rest is no request, and is answered as none.
     let mut connection = Connection::open(server.address).await;
     let head = "POST /webhooks/payment HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n";
-    connection
-        .send(&[head.as_bytes(), EVENT.as_bytes()].concat())
-        .await;
+    connection.send(&[head.as_bytes(), EVENT.as_bytes()].concat()).await;
     assert_eq!(connection.answer(true).await.unwrap().status, 400);
     // Not a number, or several: framing that two readers would read in two ways.
-    for lengths in [
-        "-1",
-        "x",
-        "+150",
-        "150\r\nContent-Length: 151",
-        "150\r\nTransfer-Encoding: chunked",
-    ] {
+    for lengths in ["-1", "x", "+150", "150\r\nContent-Length: 151", "150\r\nTransfer-Encoding: chunked"] {
         let mut connection = Connection::open(server.address).await;
         let head = format!("POST /webhooks/payment HTTP/1.1\r\nHost: x\r\nContent-Length: {lengths}\r\n\r\n");
-        connection
-            .send(&[head.as_bytes(), EVENT.as_bytes()].concat())
-            .await;
+        connection.send(&[head.as_bytes(), EVENT.as_bytes()].concat()).await;
         let status = connection.answer(true).await.map(|answer| answer.status);
         assert!(matches!(status, Some(400) | None), "{lengths}: {status:?}");
     }

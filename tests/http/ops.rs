@@ -20,12 +20,7 @@ fn start(checks: Vec<Arc<dyn ReadinessCheck>>, metrics: Metrics) -> Ops {
     let address = listener.local_addr().expect("an address");
     let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
     let stopped = tokio::spawn(serve(listener, checks, metrics, draining.clone(), stop.clone()));
-    Ops {
-        address,
-        draining,
-        stop,
-        stopped,
-    }
+    Ops { address, draining, stop, stopped }
 }
 
 fn no_metrics() -> Metrics {
@@ -62,16 +57,8 @@ impl ReadinessCheck for Silent {
 async fn metrics_are_text_and_a_failure_to_gather_them_is_told() {
     let ops = start(Vec::new(), Arc::new(|| Ok("payonce_up 1\n".to_owned())));
     let answer = send(ops.address, "GET", "/metrics", &[], b"").await;
-    assert_eq!(
-        (answer.status, answer.body.as_slice()),
-        (200, &b"payonce_up 1\n"[..])
-    );
-    assert!(
-        answer
-            .header("content-type")
-            .unwrap()
-            .starts_with("text/plain; version=0.0.4")
-    );
+    assert_eq!((answer.status, answer.body.as_slice()), (200, &b"payonce_up 1\n"[..]));
+    assert!(answer.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
     let ops = start(Vec::new(), Arc::new(|| Err("broken".to_owned())));
     assert_eq!(send(ops.address, "GET", "/metrics", &[], b"").await.status, 500);
 }
@@ -87,10 +74,7 @@ async fn readiness_says_which_part_is_down_and_liveness_does_not_care() {
     assert_eq!(report["components"]["broker"]["status"], "up");
     assert_eq!(report["components"]["cache"]["status"], "down");
     assert_eq!(report["components"]["cache"]["detail"], "gone");
-    assert_eq!(
-        send(ops.address, "GET", "/health/live", &[], b"").await.status,
-        200
-    );
+    assert_eq!(send(ops.address, "GET", "/health/live", &[], b"").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,20 +90,10 @@ async fn a_part_that_never_answers_holds_up_nothing() {
 async fn a_draining_process_says_so() {
     let ops = start(vec![part("broker", Ok(()))], no_metrics());
     let before = send(ops.address, "GET", "/health/ready", &[], b"").await;
-    assert_eq!(
-        (before.status, before.json()["status"].as_str()),
-        (200, Some("ready"))
-    );
+    assert_eq!((before.status, before.json()["status"].as_str()), (200, Some("ready")));
     ops.draining.cancel();
     let after = send(ops.address, "GET", "/health/ready", &[], b"").await;
-    assert_eq!(
-        (after.status, after.json()["status"].as_str()),
-        (503, Some("draining"))
-    );
+    assert_eq!((after.status, after.json()["status"].as_str()), (503, Some("draining")));
     ops.stop.cancel();
-    tokio::time::timeout(Duration::from_secs(5), ops.stopped)
-        .await
-        .expect("it ends")
-        .unwrap()
-        .unwrap();
+    tokio::time::timeout(Duration::from_secs(5), ops.stopped).await.expect("it ends").unwrap().unwrap();
 }

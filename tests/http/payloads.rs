@@ -10,31 +10,16 @@ fn with(id: &str, amount: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_are_taken_up_to_the_written_maximum() {
     let server = TestServer::with(
-        adapters::inbound::http::HttpSettings {
-            body_bytes_max: 1 << 20,
-            ..crate::server::settings()
-        },
+        adapters::inbound::http::HttpSettings { body_bytes_max: 1 << 20, ..crate::server::settings() },
         adapters::providers::native::NativeProvider::unsigned(),
     );
-    assert_eq!(
-        post(server.address, with(&"x".repeat(255), "1")).await.status,
-        200
-    );
+    assert_eq!(post(server.address, with(&"x".repeat(255), "1")).await.status, 200);
     let random: String = (0_u32..4_096)
         .map(|n| char::from(b'a' + u8::try_from(n.wrapping_mul(2_654_435_761) >> 28).unwrap()))
         .collect();
-    for id in [
-        "",
-        " evt",
-        "x".repeat(300).as_str(),
-        &random,
-        &"ab".repeat(50_000),
-    ] {
+    for id in ["", " evt", "x".repeat(300).as_str(), &random, &"ab".repeat(50_000)] {
         let answer = post(server.address, with(id, "1")).await;
-        assert_eq!(
-            (answer.status, answer.errors()),
-            (400, vec!["/id invalid".to_owned()])
-        );
+        assert_eq!((answer.status, answer.errors()), (400, vec!["/id invalid".to_owned()]));
     }
     assert_eq!(server.bodies().len(), 1);
 }
@@ -55,21 +40,9 @@ async fn a_nul_and_half_a_surrogate_pair_have_one_clear_answer() {
 async fn amounts_are_exact_or_refused() {
     let server = TestServer::start();
     for amount in ["0", "9007199254740993", "9223372036854775807"] {
-        assert_eq!(
-            post(server.address, with("e", amount)).await.status,
-            200,
-            "{amount}"
-        );
+        assert_eq!(post(server.address, with("e", amount)).await.status, 200, "{amount}");
     }
-    for amount in [
-        "9223372036854775808",
-        "-1",
-        "49.99",
-        "4999.0",
-        "5e3",
-        "null",
-        "\"4999\"",
-    ] {
+    for amount in ["9223372036854775808", "-1", "49.99", "4999.0", "5e3", "null", "\"4999\""] {
         let answer = post(server.address, with("e", amount)).await;
         assert_eq!(answer.status, 400, "{amount}");
         assert!(answer.errors()[0].starts_with("/data/amount_cents "), "{amount}");

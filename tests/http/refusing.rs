@@ -5,9 +5,7 @@ use crate::server::TestServer;
 #[tokio::test(flavor = "multi_thread")]
 async fn other_methods_are_refused_with_allow_and_counted_as_nothing() {
     let server = TestServer::start();
-    for method in [
-        "GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PURGE",
-    ] {
+    for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PURGE"] {
         for path in ["/webhooks/payment", "/webhooks/nobody"] {
             let answer = send(server.address, method, path, &[], b"").await;
             assert_eq!(answer.status, 405, "{method}");
@@ -38,19 +36,10 @@ async fn what_is_not_there_is_not_found() {
     ] {
         let answer = send(server.address, "POST", path, &[], EVENT.as_bytes()).await;
         assert_eq!(answer.status, 404, "{path}");
-        assert_eq!(
-            answer.header("content-type"),
-            Some("application/problem+json"),
-            "{path}"
-        );
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{path}");
     }
     let long = format!("/webhooks/{}", "x".repeat(5_000));
-    assert_eq!(
-        send(server.address, "POST", &long, &[], EVENT.as_bytes())
-            .await
-            .status,
-        404
-    );
+    assert_eq!(send(server.address, "POST", &long, &[], EVENT.as_bytes()).await.status, 404);
     assert!(server.bodies().is_empty());
 }
 
@@ -75,13 +64,7 @@ async fn everything_that_is_wrong_is_told_as_problem_details() {
     for member in ["type", "title", "detail"] {
         assert!(document[member].is_string(), "{document}");
     }
-    assert!(
-        document["errors"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|error| error["message"].is_string())
-    );
+    assert!(document["errors"].as_array().unwrap().iter().all(|error| error["message"].is_string()));
     assert_eq!(
         answer.errors(),
         [
@@ -110,38 +93,16 @@ async fn what_the_broker_did_not_take_shall_be_sent_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn compressed_bodies_are_refused_and_identity_is_not() {
     let server = TestServer::start();
-    for coding in [
-        "gzip",
-        "br",
-        "zstd",
-        "deflate",
-        "gzip, identity",
-        "identity, br",
-        "x",
-    ] {
+    for coding in ["gzip", "br", "zstd", "deflate", "gzip, identity", "identity, br", "x"] {
         let headers = [("Content-Encoding", coding)];
-        let answer = send(
-            server.address,
-            "POST",
-            "/webhooks/payment",
-            &headers,
-            b"\x1f\x8b\x08",
-        )
-        .await;
+        let answer = send(server.address, "POST", "/webhooks/payment", &headers, b"\x1f\x8b\x08").await;
         assert_eq!(answer.status, 415, "{coding}");
         assert_eq!(answer.header("accept-encoding"), Some("identity"));
     }
     assert!(server.bodies().is_empty());
     for coding in ["identity", "Identity", "identity, identity", ""] {
         let headers = [("Content-Encoding", coding)];
-        let answer = send(
-            server.address,
-            "POST",
-            "/webhooks/payment",
-            &headers,
-            EVENT.as_bytes(),
-        )
-        .await;
+        let answer = send(server.address, "POST", "/webhooks/payment", &headers, EVENT.as_bytes()).await;
         assert_eq!(answer.status, 200, "{coding}");
     }
 }

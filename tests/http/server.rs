@@ -66,16 +66,10 @@ impl EventPublisher for RecordingPublisher {
         self.begun.add_permits(1);
         self.permits.acquire().await.expect("never closed").forget();
         if self.refusing {
-            return envelopes
-                .iter()
-                .map(|_| Err(PublishError::Unavailable("away".to_owned())))
-                .collect();
+            return envelopes.iter().map(|_| Err(PublishError::Unavailable("away".to_owned()))).collect();
         }
         let answers = envelopes.iter().map(|_| Ok(())).collect();
-        self.published
-            .lock()
-            .expect("no panic elsewhere")
-            .extend(envelopes);
+        self.published.lock().expect("no panic elsewhere").extend(envelopes);
         answers
     }
 }
@@ -131,22 +125,13 @@ impl TestServer {
         );
         let stop = CancellationToken::new();
         let stopped = tokio::spawn(serve(listener, accept, settings, stop.clone()));
-        Self {
-            address,
-            publisher,
-            stop,
-            stopped,
-            outcomes,
-        }
+        Self { address, publisher, stop, stopped, outcomes }
     }
 
     /// The bodies that were published.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
         let published = self.publisher.published();
-        published
-            .iter()
-            .map(|envelope| envelope.payload.to_vec())
-            .collect()
+        published.iter().map(|envelope| envelope.payload.to_vec()).collect()
     }
 }
 

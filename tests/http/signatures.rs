@@ -91,13 +91,7 @@ async fn everything_else_is_refused_and_the_next_good_one_accepted() {
     assert_eq!(post(server.address, EVENT).await.status, 401);
     assert!(server.bodies().is_empty());
     let signed_at = now();
-    let answer = post_signed(
-        server.address,
-        signed_at,
-        &sign(KEY, signed_at, EVENT.as_bytes()),
-        EVENT,
-    )
-    .await;
+    let answer = post_signed(server.address, signed_at, &sign(KEY, signed_at, EVENT.as_bytes()), EVENT).await;
     assert_eq!(answer.status, 200);
 }
 
@@ -122,13 +116,7 @@ async fn the_signature_is_judged_before_the_body_is() {
     let server = server();
     assert_eq!(post(server.address, "no json").await.status, 401);
     let signed_at = now();
-    let answer = post_signed(
-        server.address,
-        signed_at,
-        &sign(KEY, signed_at, b"no json"),
-        "no json",
-    )
-    .await;
+    let answer = post_signed(server.address, signed_at, &sign(KEY, signed_at, b"no json"), "no json").await;
     assert_eq!(answer.status, 400);
     assert_eq!(*server.outcomes.lock().unwrap(), ["unauthentic", "malformed"]);
 }

@@ -33,11 +33,7 @@ async fn a_dribbled_body_is_cut_by_a_total_deadline() {
         assert_eq!(answer.status, 408, "{framing}");
         assert_eq!(answer.header("connection"), Some("close"));
         assert!(connection.is_closed().await);
-        assert!(
-            started.elapsed() < Duration::from_secs(4),
-            "{:?}",
-            started.elapsed()
-        );
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     }
     assert!(server.bodies().is_empty());
 }
@@ -54,11 +50,7 @@ async fn dribbled_headers_are_cut() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert!(connection.is_closed().await);
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,9 +59,7 @@ async fn slow_senders_do_not_hold_up_good_ones() {
     let mut slow = Vec::new();
     for _ in 0..100 {
         let mut connection = Connection::open(server.address).await;
-        connection
-            .send(b"POST /webhooks/payment HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n{")
-            .await;
+        connection.send(b"POST /webhooks/payment HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n{").await;
         slow.push(connection);
     }
     for _ in 0..50 {

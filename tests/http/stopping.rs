@@ -18,10 +18,7 @@ async fn a_stop_finishes_the_request_in_flight_and_then_ends() {
     server.stop.cancel();
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!server.stopped.is_finished(), "a request is in flight");
-    assert!(
-        TcpStream::connect(server.address).await.is_err(),
-        "new connections are refused"
-    );
+    assert!(TcpStream::connect(server.address).await.is_err(), "new connections are refused");
 
     server.publisher.permits.add_permits(1);
     assert_eq!(connection.answer(true).await.unwrap().status, 200);

@@ -19,10 +19,7 @@ pub struct WebhookRequest<'a> {
 impl<'a> WebhookRequest<'a> {
     /// The first header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&'a [u8]> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_slice())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_slice())
     }
 }
 

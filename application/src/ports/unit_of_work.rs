@@ -83,8 +83,5 @@ pub trait Transaction: Send {
 
 /// The key and meaning of each event.
 pub fn identities(events: &[PaymentEvent]) -> Vec<(EventKey, Fingerprint)> {
-    events
-        .iter()
-        .map(|event| (event.key.clone(), event.fingerprint()))
-        .collect()
+    events.iter().map(|event| (event.key.clone(), event.fingerprint())).collect()
 }

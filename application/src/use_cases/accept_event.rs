@@ -1,6 +1,7 @@
 //! A webhook becomes a durably queued envelope, or a refusal.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{EventId, EventKey, SourceName};
@@ -57,12 +58,7 @@ impl AcceptEvent {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        Self {
-            sources,
-            publisher,
-            clock,
-            observer,
-        }
+        Self { sources, publisher, clock, observer }
     }
 
     /// Verifies, identifies and publishes. `Ok` gives the ids of the events, every one of which is durable.
@@ -79,9 +75,7 @@ impl AcceptEvent {
     ) -> Result<Vec<EventId>, AcceptError> {
         let provider = self.sources.get(source).ok_or(AcceptError::UnknownSource)?;
         let received_at = self.clock.now();
-        let result = self
-            .accept_from(provider.as_ref(), source, headers, body, trace, received_at)
-            .await;
+        let result = self.accept_from(provider.as_ref(), source, headers, body, trace, received_at).await;
         let took = self.clock.now().since(received_at);
         match &result {
             Ok(ids) => {
@@ -91,6 +85,14 @@ impl AcceptEvent {
             Err(error) => self.observer.request_answered(source, error.label(), took),
         }
         result
+    }
+
+    /// Counts a request that was refused before its body could be judged, such as for its length. Of a
+    /// source that is not configured nothing is counted: a stranger's names must not become labels.
+    pub fn refused_unread(&self, source: &SourceName, reason: &'static str, took: Duration) {
+        if self.sources.get(source).is_some() {
+            self.observer.request_answered(source, reason, took);
+        }
     }
 
     async fn accept_from(
@@ -103,21 +105,16 @@ impl AcceptEvent {
         received_at: domain::Timestamp,
     ) -> Result<Vec<EventId>, AcceptError> {
         let request = WebhookRequest { body: &body, headers };
-        let ids = provider
-            .intake(&request, received_at)
-            .map_err(|refusal| match refusal {
-                IntakeRefusal::Unauthentic(reason) => AcceptError::Unauthentic(reason),
-                IntakeRefusal::Malformed(problems) => AcceptError::Malformed(problems),
-            })?;
+        let ids = provider.intake(&request, received_at).map_err(|refusal| match refusal {
+            IntakeRefusal::Unauthentic(reason) => AcceptError::Unauthentic(reason),
+            IntakeRefusal::Malformed(problems) => AcceptError::Malformed(problems),
+        })?;
         let kept = kept_headers(&request, provider.kept_headers());
         let content_type = request.header("content-type").and_then(text);
         let envelopes = ids
             .iter()
             .map(|event_id| Envelope {
-                key: EventKey {
-                    source: source.clone(),
-                    event_id: event_id.clone(),
-                },
+                key: EventKey { source: source.clone(), event_id: event_id.clone() },
                 received_at,
                 content_type: content_type.clone(),
                 headers: kept.clone(),
@@ -133,10 +130,7 @@ impl AcceptEvent {
 }
 
 fn kept_headers(request: &WebhookRequest<'_>, names: &[&str]) -> Vec<(String, String)> {
-    names
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), text(request.header(name)?)?)))
-        .collect()
+    names.iter().filter_map(|name| Some(((*name).to_owned(), text(request.header(name)?)?))).collect()
 }
 
 fn text(value: &[u8]) -> Option<String> {
@@ -180,18 +174,9 @@ mod tests {
             Arc::new(FixedClock::at_micros(7)),
             Arc::new(quiet_observer()),
         );
-        let headers = [
-            ("x-kept".to_owned(), b"yes".to_vec()),
-            ("x-signature".to_owned(), b"secret".to_vec()),
-        ];
-        use_case
-            .accept(
-                &source_name(),
-                &headers,
-                Bytes::from_static(body),
-                TraceContext::default(),
-            )
-            .await
+        let headers =
+            [("x-kept".to_owned(), b"yes".to_vec()), ("x-signature".to_owned(), b"secret".to_vec())];
+        use_case.accept(&source_name(), &headers, Bytes::from_static(body), TraceContext::default()).await
     }
 
     #[tokio::test]
@@ -212,45 +197,45 @@ mod tests {
     async fn a_request_of_several_events_becomes_an_envelope_for_each() {
         let mut publisher = MockEventPublisher::new();
         publisher.expect_publish().times(1).returning(|envelopes| {
-            assert_eq!(
-                envelopes
-                    .iter()
-                    .map(|e| e.key.event_id.as_str())
-                    .collect::<Vec<_>>(),
-                ["a", "b"]
-            );
+            assert_eq!(envelopes.iter().map(|e| e.key.event_id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
             vec![Ok(()), Ok(())]
         });
-        assert!(
-            accept(provider(Ok(ids(&["a", "b"]))), publisher, b"[]")
-                .await
-                .is_ok()
-        );
+        assert!(accept(provider(Ok(ids(&["a", "b"]))), publisher, b"[]").await.is_ok());
     }
 
     #[tokio::test]
     async fn one_unconfirmed_event_of_several_refuses_the_request() {
         let mut publisher = MockEventPublisher::new();
-        publisher
-            .expect_publish()
-            .return_once(|_| vec![Ok(()), Err(PublishError::Refused)]);
+        publisher.expect_publish().return_once(|_| vec![Ok(()), Err(PublishError::Refused)]);
         let refused = accept(provider(Ok(ids(&["a", "b"]))), publisher, b"[]").await;
-        assert!(matches!(
-            refused,
-            Err(AcceptError::NotStored(PublishError::Refused))
-        ));
+        assert!(matches!(refused, Err(AcceptError::NotStored(PublishError::Refused))));
     }
 
     #[tokio::test]
     async fn nothing_is_published_for_a_refused_request() {
-        for refusal in [
-            IntakeRefusal::Unauthentic("wrong_signature"),
-            IntakeRefusal::Malformed(Vec::new()),
-        ] {
+        for refusal in [IntakeRefusal::Unauthentic("wrong_signature"), IntakeRefusal::Malformed(Vec::new())] {
             let mut publisher = MockEventPublisher::new();
             publisher.expect_publish().never();
             assert!(accept(provider(Err(refusal)), publisher, b"").await.is_err());
         }
+    }
+
+    #[test]
+    fn a_request_refused_unread_is_counted_for_configured_sources_only() {
+        let mut observer = MockObserver::new();
+        observer
+            .expect_request_answered()
+            .times(1)
+            .withf(|source, outcome, _| source == &source_name() && *outcome == *"too_long")
+            .return_const(());
+        let use_case = AcceptEvent::new(
+            sources_of(MockProvider::new()),
+            Arc::new(MockEventPublisher::new()),
+            Arc::new(FixedClock::at_micros(0)),
+            Arc::new(observer),
+        );
+        use_case.refused_unread(&source_name(), "too_long", Duration::ZERO);
+        use_case.refused_unread(&SourceName::parse("stranger").unwrap(), "too_long", Duration::ZERO);
     }
 
     #[tokio::test]
@@ -261,9 +246,7 @@ mod tests {
             Arc::new(FixedClock::at_micros(0)),
             Arc::new(MockObserver::new()),
         );
-        let refused = use_case
-            .accept(&source_name(), &[], Bytes::new(), TraceContext::default())
-            .await;
+        let refused = use_case.accept(&source_name(), &[], Bytes::new(), TraceContext::default()).await;
         assert!(matches!(refused, Err(AcceptError::UnknownSource)));
     }
 }

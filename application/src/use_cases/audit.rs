@@ -53,11 +53,7 @@ impl Audit {
         let mut violations = self.store.violations(VIOLATIONS_PER_INVARIANT_MAX).await?;
         let totals = self.store.totals(None).await?;
         let depths = self.queue.depths().await?;
-        let mut report = AuditReport {
-            violations: Vec::new(),
-            totals,
-            depths,
-        };
+        let mut report = AuditReport { violations: Vec::new(), totals, depths };
         if let Some(accepted) = accepted
             && accepted != report.accounted_for()
         {
@@ -88,20 +84,9 @@ mod tests {
     fn audit(violations: Vec<Violation>) -> Audit {
         let mut store = MockStoreAudit::new();
         store.expect_violations().return_once(|_| Ok(violations));
-        store.expect_totals().returning(|_| {
-            Ok(StoreTotals {
-                applied: 7,
-                recorded: 2,
-            })
-        });
+        store.expect_totals().returning(|_| Ok(StoreTotals { applied: 7, recorded: 2 }));
         let mut queue = MockQueueInspector::new();
-        queue.expect_depths().returning(|| {
-            Ok(QueueDepths {
-                main: 3,
-                retry: 1,
-                dead_letters: 1,
-            })
-        });
+        queue.expect_depths().returning(|| Ok(QueueDepths { main: 3, retry: 1, dead_letters: 1 }));
         Audit::new(Arc::new(store), Arc::new(queue))
     }
 
@@ -122,13 +107,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_the_store_finds_is_reported() {
-        let found = Violation {
-            invariant: "key_processed_once",
-            detail: "evt_1".to_owned(),
-        };
-        assert_eq!(
-            audit(vec![found.clone()]).run(None).await.unwrap().violations,
-            [found]
-        );
+        let found = Violation { invariant: "key_processed_once", detail: "evt_1".to_owned() };
+        assert_eq!(audit(vec![found.clone()]).run(None).await.unwrap().violations, [found]);
     }
 }

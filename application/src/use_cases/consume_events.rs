@@ -57,13 +57,7 @@ impl ConsumeEvents {
         observer: Arc<dyn Observer>,
         settings: ConsumeSettings,
     ) -> Self {
-        Self {
-            queue,
-            process,
-            clock,
-            observer,
-            settings,
-        }
+        Self { queue, process, clock, observer, settings }
     }
 
     /// Runs until `stop` is cancelled, then settles the batch in hand and gives the rest back. A
@@ -115,10 +109,7 @@ impl ConsumeEvents {
                 batch = subscription.next_batch() => batch?,
             };
             let span = info_span!("process batch", batch.size = deliveries.len());
-            let settled = self
-                .run_batch(subscription, deliveries, stop)
-                .instrument(span)
-                .await?;
+            let settled = self.run_batch(subscription, deliveries, stop).instrument(span).await?;
             if settled == Held::GiveBack {
                 return Ok(());
             }
@@ -140,20 +131,14 @@ impl ConsumeEvents {
             if !settlements.is_empty() {
                 let report = subscription.settle(settlements).await?;
                 if report.acks_lost > 0 {
-                    warn!(
-                        count = report.acks_lost,
-                        "acknowledgements were lost; the events will come again"
-                    );
+                    warn!(count = report.acks_lost, "acknowledgements were lost; the events will come again");
                     self.observer.acks_lost(report.acks_lost);
                 }
             }
             if held.is_empty() {
                 return Ok(Held::StoreIsBack);
             }
-            let left = self
-                .settings
-                .hold_max
-                .saturating_sub(self.clock.now().since(held_since));
+            let left = self.settings.hold_max.saturating_sub(self.clock.now().since(held_since));
             // A store that answers the probe and still fails these events must not be asked in a hot loop.
             let pause = waits.next().unwrap_or(self.settings.backoff_max).min(left);
             tokio::select! {
@@ -171,10 +156,8 @@ impl ConsumeEvents {
     async fn process_batch(&self, deliveries: Vec<Delivery>) -> (Vec<Settlement>, Vec<Delivery>) {
         let started = self.clock.now();
         let size = deliveries.len();
-        let envelopes: Vec<Envelope> = deliveries
-            .iter()
-            .filter_map(|delivery| delivery.content.as_ref().ok().cloned())
-            .collect();
+        let envelopes: Vec<Envelope> =
+            deliveries.iter().filter_map(|delivery| delivery.content.as_ref().ok().cloned()).collect();
         let producers: Vec<TraceContext> = envelopes
             .iter()
             .filter(|envelope| envelope.trace.traceparent.is_some())
@@ -201,8 +184,7 @@ impl ConsumeEvents {
             let action = self.action(&delivery, disposition);
             settlements.push(Settlement { delivery, action });
         }
-        self.observer
-            .batch_processed(size, self.clock.now().since(started));
+        self.observer.batch_processed(size, self.clock.now().since(started));
         (settlements, held)
     }
 
@@ -214,11 +196,7 @@ impl ConsumeEvents {
             Disposition::DeadLetter(reason) => self.dead_letter(delivery, reason),
             Disposition::Retry(class, error) => {
                 let history = with_failure(delivery.history.clone(), self.clock.now(), class, error.clone());
-                match self
-                    .settings
-                    .retry
-                    .after(delivery.failed_attempts.saturating_add(1))
-                {
+                match self.settings.retry.after(delivery.failed_attempts.saturating_add(1)) {
                     Next::RetryAfter(delay) => {
                         self.observer.event_retried(class.as_str());
                         Action::RetryAfter { delay, history }
@@ -235,10 +213,7 @@ impl ConsumeEvents {
 
     fn dead_letter(&self, delivery: &Delivery, reason: DeadLetterReason) -> Action {
         self.observer.event_dead_lettered(&reason);
-        Action::DeadLetter {
-            reason,
-            history: delivery.history.clone(),
-        }
+        Action::DeadLetter { reason, history: delivery.history.clone() }
     }
 
     /// Waits until the store can be written to; `GiveBack` on `stop` and when `at_most` is over.
@@ -255,10 +230,7 @@ impl ConsumeEvents {
                 return Held::StoreIsBack;
             };
             if !std::mem::replace(&mut paused, true) {
-                warn!(
-                    error = describe(&error),
-                    "the store is away; processing is paused"
-                );
+                warn!(error = describe(&error), "the store is away; processing is paused");
                 self.observer.paused(true);
             }
             if at_most.is_some_and(|limit| self.clock.now().since(since) >= limit) {
@@ -283,38 +255,20 @@ impl ConsumeEvents {
     fn report(&self, delivery: &Delivery, disposition: &Disposition) {
         let Ok(envelope) = &delivery.content else {
             if let Disposition::DeadLetter(reason) = disposition {
-                warn!(
-                    reason = reason.label(),
-                    detail = reason.detail(),
-                    "dead letter: not an envelope"
-                );
+                warn!(reason = reason.label(), detail = reason.detail(), "dead letter: not an envelope");
             }
             return;
         };
         let key = &envelope.key;
-        self.observer.event_processed(
-            &key.source,
-            disposition,
-            self.clock.now().since(envelope.received_at),
-        );
+        self.observer.event_processed(&key.source, disposition, self.clock.now().since(envelope.received_at));
         let (source, id) = (key.source.as_str(), key.event_id.as_str());
         match disposition {
             Disposition::Applied => tracing::debug!(event.source = source, event.id = id, "applied {key}"),
             Disposition::Recorded(reason) => {
-                info!(
-                    event.source = source,
-                    event.id = id,
-                    reason = reason.as_str(),
-                    "recorded {key}"
-                );
+                info!(event.source = source, event.id = id, reason = reason.as_str(), "recorded {key}");
             }
             Disposition::Duplicate(layer) => {
-                info!(
-                    event.source = source,
-                    event.id = id,
-                    layer = layer.as_str(),
-                    "duplicate {key}"
-                );
+                info!(event.source = source, event.id = id, layer = layer.as_str(), "duplicate {key}");
             }
             Disposition::Retry(class, error) => {
                 let class = class.as_str();
@@ -322,13 +276,7 @@ impl ConsumeEvents {
             }
             Disposition::DeadLetter(reason) => {
                 let (label, detail) = (reason.label(), reason.detail());
-                warn!(
-                    event.source = source,
-                    event.id = id,
-                    reason = label,
-                    detail,
-                    "dead letter {key}"
-                );
+                warn!(event.source = source, event.id = id, reason = label, detail, "dead letter {key}");
             }
         }
     }

@@ -70,10 +70,7 @@ impl ProcessEvents {
                 dispositions[copy] = dispositions[original].as_ref().map(as_copy);
             }
         }
-        dispositions
-            .into_iter()
-            .map(|disposition| disposition.unwrap_or_else(unjudged))
-            .collect()
+        dispositions.into_iter().map(|disposition| disposition.unwrap_or_else(unjudged)).collect()
     }
 
     fn translate(&self, envelopes: &[Envelope], dispositions: &mut [Option<Disposition>]) -> Vec<Candidate> {
@@ -87,11 +84,7 @@ impl ProcessEvents {
             };
             match provider.translate(envelope) {
                 Ok(event) => {
-                    candidates.push(Candidate {
-                        position,
-                        event,
-                        payload: envelope.payload.clone(),
-                    });
+                    candidates.push(Candidate { position, event, payload: envelope.payload.clone() });
                 }
                 Err(error) => dispositions[position] = Some(Disposition::DeadLetter(error.into())),
             }
@@ -134,10 +127,7 @@ impl ProcessEvents {
         if candidates.is_empty() {
             return candidates;
         }
-        let keys: Vec<EventKey> = candidates
-            .iter()
-            .map(|candidate| candidate.event.key.clone())
-            .collect();
+        let keys: Vec<EventKey> = candidates.iter().map(|candidate| candidate.event.key.clone()).collect();
         let seen = self.seen.look(&keys).await;
         let mut fresh = Vec::with_capacity(candidates.len());
         for (index, candidate) in candidates.into_iter().enumerate() {
@@ -272,10 +262,7 @@ fn retry(class: RetryClass, error: &StoreError) -> Disposition {
 /// A port that answered fewer elements than it was asked leaves events unjudged. Nothing is known of them,
 /// so they are run again, and end as dead letters if it stays so.
 fn unjudged() -> Disposition {
-    Disposition::Retry(
-        RetryClass::Transient,
-        "no verdict was given for this event".to_owned(),
-    )
+    Disposition::Retry(RetryClass::Transient, "no verdict was given for this event".to_owned())
 }
 
 #[cfg(test)]

@@ -18,20 +18,13 @@ pub(super) struct AuditArgs {
 }
 
 pub(super) async fn run(config: &Config, args: &AuditArgs) -> anyhow::Result<ExitCode> {
-    let report = wiring::audit(config)?
-        .run(args.accepted)
-        .await
-        .map_err(anyhow::Error::from_boxed)?;
+    let report = wiring::audit(config)?.run(args.accepted).await.map_err(anyhow::Error::from_boxed)?;
     if args.json {
         println!("{}", as_json(&report));
     } else {
         print!("{}", as_text(&report));
     }
-    Ok(if report.violations.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn as_text(report: &AuditReport) -> String {

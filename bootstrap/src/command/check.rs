@@ -19,19 +19,11 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
             println!("FAILED  {part}: {text}");
         }
     };
-    let names = wiring::sources(config).map(|sources| {
-        sources
-            .names()
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ")
-    });
+    let names = wiring::sources(config)
+        .map(|sources| sources.names().iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     report(
         "configuration",
-        names
-            .map(|names| format!("sources {names}"))
-            .map_err(|error| format!("{error:#}")),
+        names.map(|names| format!("sources {names}")).map_err(|error| format!("{error:#}")),
     );
 
     let store = wiring::store(config)?;
@@ -40,14 +32,12 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
         "store",
         match pending {
             Ok(pending) if pending.is_empty() => Ok("reachable, schema up to date".to_owned()),
-            Ok(pending) if config.store.migrate_on_start => Ok(format!(
-                "reachable, {} migrations will be applied at start",
-                pending.len()
-            )),
-            Ok(pending) => Err(format!(
-                "{} migrations are pending; run `payonce migrate`",
-                pending.join(", ")
-            )),
+            Ok(pending) if config.store.migrate_on_start => {
+                Ok(format!("reachable, {} migrations will be applied at start", pending.len()))
+            }
+            Ok(pending) => {
+                Err(format!("{} migrations are pending; run `payonce migrate`", pending.join(", ")))
+            }
             Err(error) => Err(describe(&error)),
         },
     );
@@ -66,13 +56,6 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     );
 
     let cache = wiring::cache(config, CHECK_NAMESPACE)?;
-    report(
-        "cache",
-        cache.readiness().check().await.map(|()| "answers".to_owned()),
-    );
-    Ok(if problems == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    report("cache", cache.readiness().check().await.map(|()| "answers".to_owned()));
+    Ok(if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -22,29 +22,21 @@ pub(super) struct HealthArgs {
 
 pub(super) fn run(args: &HealthArgs) -> anyhow::Result<ExitCode> {
     super::block_on(async {
-        let (status, body) = tokio::time::timeout(TIMEOUT, ask(&args.url))
-            .await
-            .context("no answer in time")??;
+        let (status, body) =
+            tokio::time::timeout(TIMEOUT, ask(&args.url)).await.context("no answer in time")??;
         println!("{status} {body}");
-        Ok(if status == 200 {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(if status == 200 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
 }
 
 async fn ask(url: &Url) -> anyhow::Result<(u16, String)> {
     let host = url.host_str().context("--url has no host")?;
     let port = url.port_or_known_default().context("--url has no port")?;
-    let stream = TcpStream::connect((host, port))
-        .await
-        .with_context(|| format!("cannot reach {host}:{port}"))?;
+    let stream =
+        TcpStream::connect((host, port)).await.with_context(|| format!("cannot reach {host}:{port}"))?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = hyper::Request::get(url.path())
-        .header("host", host)
-        .body(Empty::<Bytes>::new())?;
+    let request = hyper::Request::get(url.path()).header("host", host).body(Empty::<Bytes>::new())?;
     let response = sender.send_request(request).await?;
     let status = response.status().as_u16();
     let body = response.into_body().collect().await?.to_bytes();

@@ -30,10 +30,6 @@ pub(super) fn run(file: Option<&Path>, args: LoadtestArgs) -> anyhow::Result<Exi
         } else {
             println!("{report}");
         }
-        Ok(if report.clean() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(if report.clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
 }

@@ -74,8 +74,5 @@ where
 
 fn block_on(body: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
     crate::wiring::install_crypto_provider();
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(body)
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(body)
 }

@@ -7,11 +7,8 @@ use super::DEFAULT_FILE;
 /// The prefix of an environment variable that sets a key.
 const ENVIRONMENT_PREFIX: &str = "PAYONCE__";
 /// Names that hosting platforms set, and the keys that they stand for.
-const ALIASES: [(&str, &str); 3] = [
-    ("DATABASE_URL", "store.url"),
-    ("AMQP_URL", "broker.url"),
-    ("REDIS_URL", "cache.url"),
-];
+const ALIASES: [(&str, &str); 3] =
+    [("DATABASE_URL", "store.url"), ("AMQP_URL", "broker.url"), ("REDIS_URL", "cache.url")];
 /// The section whose keys are names that the user chooses.
 const NAMED_SECTION: &str = "sources";
 /// The entry of that section which is the schema of all its entries.
@@ -64,11 +61,7 @@ fn merge_table(
     problems: &mut Vec<String>,
 ) {
     for (key, value) in from {
-        let full = if path.is_empty() {
-            key.clone()
-        } else {
-            format!("{path}.{key}")
-        };
+        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match (schema_of(schema, path, &key), value) {
             (None, _) => problems.push(format!("{origin}: {full} is not a setting")),
             (Some(Value::Table(schema)), Value::Table(table)) => {
@@ -88,11 +81,7 @@ fn merge_table(
 }
 
 fn schema_of<'a>(schema: &'a Table, path: &str, key: &str) -> Option<&'a Value> {
-    if path == NAMED_SECTION {
-        schema.get(NAMED_SCHEMA)
-    } else {
-        schema.get(key)
-    }
+    if path == NAMED_SECTION { schema.get(NAMED_SCHEMA) } else { schema.get(key) }
 }
 
 fn checked(default: &Value, value: Value) -> Result<Value, &'static str> {
@@ -139,21 +128,11 @@ fn default_of<'a>(schema: &'a Table, key: &str) -> Option<&'a Value> {
 
 fn parsed(default: &Value, text: &str) -> Result<Value, &'static str> {
     match default {
-        Value::Integer(_) => text
-            .trim()
-            .parse()
-            .map(Value::Integer)
-            .map_err(|_| "a whole number, 0 or more"),
-        Value::Boolean(_) => text
-            .trim()
-            .parse()
-            .map(Value::Boolean)
-            .map_err(|_| "true or false"),
-        Value::Array(_) => Ok(Value::Array(
-            text.split(',')
-                .map(|entry| Value::String(entry.to_owned()))
-                .collect(),
-        )),
+        Value::Integer(_) => text.trim().parse().map(Value::Integer).map_err(|_| "a whole number, 0 or more"),
+        Value::Boolean(_) => text.trim().parse().map(Value::Boolean).map_err(|_| "true or false"),
+        Value::Array(_) => {
+            Ok(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
+        }
         _ => Ok(Value::String(text.to_owned())),
     }
 }

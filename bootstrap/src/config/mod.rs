@@ -26,11 +26,7 @@ pub const STANDARD_FILE: &str = "payonce.toml";
 pub struct ConfigProblems(pub Vec<String>);
 
 fn listed(problems: &[String]) -> String {
-    problems
-        .iter()
-        .map(|problem| format!("  - {problem}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    problems.iter().map(|problem| format!("  - {problem}")).collect::<Vec<_>>().join("\n")
 }
 
 impl Config {
@@ -51,10 +47,7 @@ impl Config {
             })?),
         };
         let origin = path.map(|path| path.display().to_string()).unwrap_or_default();
-        Self::from_layers(
-            text.as_deref().map(|text| (origin.as_str(), text)),
-            std::env::vars(),
-        )
+        Self::from_layers(text.as_deref().map(|text| (origin.as_str(), text)), std::env::vars())
     }
 
     /// From the text of a file with its name, and an environment.
@@ -75,11 +68,7 @@ impl Config {
             .map_err(|error: toml::de::Error| ConfigProblems(vec![error.message().to_owned()]))?;
         config.read_secret_files(&mut problems);
         validate::validate(&config, &mut problems);
-        if problems.is_empty() {
-            Ok(config)
-        } else {
-            Err(ConfigProblems(problems))
-        }
+        if problems.is_empty() { Ok(config) } else { Err(ConfigProblems(problems)) }
     }
 }
 

@@ -183,9 +183,7 @@ impl Config {
                 && let Some(text) = read(&setting, &source.secrets_file, problems)
             {
                 // A line break at the end of the file does not make another secret; a blank line inside does.
-                source
-                    .secrets
-                    .extend(text.trim_end().split('\n').map(SecretString::from));
+                source.secrets.extend(text.trim_end().split('\n').map(SecretString::from));
             }
             for secret in &mut source.secrets {
                 *secret = trimmed(secret.expose_secret());

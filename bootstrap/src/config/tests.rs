@@ -2,20 +2,12 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
-const URLS: [(&str, &str); 2] = [
-    ("DATABASE_URL", "postgres://u:canary@h/d"),
-    ("AMQP_URL", "amqp://guest:canary@h/%2f"),
-];
+const URLS: [(&str, &str); 2] =
+    [("DATABASE_URL", "postgres://u:canary@h/d"), ("AMQP_URL", "amqp://guest:canary@h/%2f")];
 
 fn load(file: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigProblems> {
-    let environment = URLS
-        .iter()
-        .chain(variables)
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    Config::from_layers(
-        Some(("payonce.toml", file)),
-        environment.collect::<Vec<_>>().into_iter(),
-    )
+    let environment = URLS.iter().chain(variables).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    Config::from_layers(Some(("payonce.toml", file)), environment.collect::<Vec<_>>().into_iter())
 }
 
 fn problems(file: &str, variables: &[(&str, &str)]) -> Vec<String> {
@@ -32,11 +24,8 @@ fn the_defaults_and_the_three_urls_are_enough() {
 
 #[test]
 fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
-    let config = load(
-        "[worker]\nbatch_max = 7\nattempts_max = 9",
-        &[("PAYONCE__WORKER__BATCH_MAX", "8")],
-    )
-    .unwrap();
+    let config =
+        load("[worker]\nbatch_max = 7\nattempts_max = 9", &[("PAYONCE__WORKER__BATCH_MAX", "8")]).unwrap();
     assert_eq!((config.worker.batch_max, config.worker.attempts_max), (8, 9));
 }
 
@@ -54,19 +43,13 @@ fn every_problem_is_reported_at_once() {
     );
     assert_eq!(found.len(), 4, "{found:#?}");
     for setting in ["http.bind", "worker.attempts_max", "worker.prefetch", "cache.url"] {
-        assert!(
-            found.iter().any(|problem| problem.contains(setting)),
-            "{setting} in {found:#?}"
-        );
+        assert!(found.iter().any(|problem| problem.contains(setting)), "{setting} in {found:#?}");
     }
 }
 
 #[test]
 fn unknown_keys_are_errors_that_say_where_they_came_from() {
-    let found = problems(
-        "[http]\nport = 1\n[mystery]\nx = 1\n",
-        &[("PAYONCE__WORKER__BATCHMAX", "8")],
-    );
+    let found = problems("[http]\nport = 1\n[mystery]\nx = 1\n", &[("PAYONCE__WORKER__BATCHMAX", "8")]);
     assert_eq!(
         found,
         [
@@ -95,21 +78,9 @@ fn a_value_of_another_type_is_an_error() {
 
 #[test]
 fn a_missing_url_is_named_with_its_alias() {
-    let found = Config::from_layers(None, std::iter::empty())
-        .expect_err("a problem")
-        .0;
-    assert!(
-        found
-            .iter()
-            .any(|p| p.contains("store.url (or DATABASE_URL) is not set")),
-        "{found:#?}"
-    );
-    assert!(
-        found
-            .iter()
-            .any(|p| p.contains("broker.url (or AMQP_URL) is not set")),
-        "{found:#?}"
-    );
+    let found = Config::from_layers(None, std::iter::empty()).expect_err("a problem").0;
+    assert!(found.iter().any(|p| p.contains("store.url (or DATABASE_URL) is not set")), "{found:#?}");
+    assert!(found.iter().any(|p| p.contains("broker.url (or AMQP_URL) is not set")), "{found:#?}");
 }
 
 #[test]
@@ -117,10 +88,7 @@ fn secrets_are_trimmed_of_what_editors_and_shells_append() {
     for ending in ["\n", "\r\n", " ", "\t"] {
         let secret = format!("whsec_c2VjcmV0{ending}");
         let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", &secret)]).unwrap();
-        assert_eq!(
-            config.sources["payment"].secrets[0].expose_secret(),
-            "whsec_c2VjcmV0"
-        );
+        assert_eq!(config.sources["payment"].secrets[0].expose_secret(), "whsec_c2VjcmV0");
     }
 }
 
@@ -128,37 +96,22 @@ fn secrets_are_trimmed_of_what_editors_and_shells_append() {
 fn blank_secrets_stop_the_start() {
     for blank in ["", "  ", "good,", "good, ,other"] {
         let found = problems("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", blank)]);
-        assert!(
-            found[0].contains("sources.payment.secrets has a blank entry"),
-            "{found:#?}"
-        );
+        assert!(found[0].contains("sources.payment.secrets has a blank entry"), "{found:#?}");
     }
 }
 
 #[test]
 fn production_demands_a_secret() {
     let found = problems("environment = \"production\"", &[]);
-    assert!(
-        found[0].contains("sources.payment.secrets is empty"),
-        "{found:#?}"
-    );
-    assert!(
-        load(
-            "environment = \"production\"",
-            &[("PAYONCE__SOURCES__PAYMENT__SECRETS", "s")]
-        )
-        .is_ok()
-    );
+    assert!(found[0].contains("sources.payment.secrets is empty"), "{found:#?}");
+    assert!(load("environment = \"production\"", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", "s")]).is_ok());
 }
 
 #[test]
 fn a_further_source_has_the_keys_and_defaults_of_the_first() {
     let config = load("[sources.shop-2]\nsecrets = [\"one\", \"two\"]\n", &[]).unwrap();
     let source = &config.sources["shop-2"];
-    assert_eq!(
-        (source.provider.as_str(), source.secrets.len(), source.tolerance_s),
-        ("native", 2, 300)
-    );
+    assert_eq!((source.provider.as_str(), source.secrets.len(), source.tolerance_s), ("native", 2, 300));
     let found = problems("[sources.shop]\nsecret = \"typo\"\n", &[]);
     assert_eq!(found, ["payonce.toml: sources.shop.secret is not a setting"]);
 }
@@ -169,11 +122,7 @@ fn secrets_come_from_files_one_a_line() {
     std::fs::write(&file, "first\r\nsecond\n").unwrap();
     let path = file.display().to_string();
     let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS_FILE", &path)]).unwrap();
-    let secrets: Vec<_> = config.sources["payment"]
-        .secrets
-        .iter()
-        .map(|s| s.expose_secret())
-        .collect();
+    let secrets: Vec<_> = config.sources["payment"].secrets.iter().map(ExposeSecret::expose_secret).collect();
     assert_eq!(secrets, ["first", "second"]);
     std::fs::remove_file(file).unwrap();
 }

@@ -56,24 +56,9 @@ fn addresses(config: &Config, problems: &mut Vec<String>) {
 
 fn urls(config: &Config, problems: &mut Vec<String>) {
     let wanted = [
-        (
-            "store.url",
-            &config.store.url,
-            &["postgres", "postgresql"][..],
-            "DATABASE_URL",
-        ),
-        (
-            "broker.url",
-            &config.broker.url,
-            &["amqp", "amqps"][..],
-            "AMQP_URL",
-        ),
-        (
-            "cache.url",
-            &config.cache.url,
-            &["redis", "rediss", "memory", "none"][..],
-            "REDIS_URL",
-        ),
+        ("store.url", &config.store.url, &["postgres", "postgresql"][..], "DATABASE_URL"),
+        ("broker.url", &config.broker.url, &["amqp", "amqps"][..], "AMQP_URL"),
+        ("cache.url", &config.cache.url, &["redis", "rediss", "memory", "none"][..], "REDIS_URL"),
     ];
     for (setting, url, schemes, alias) in wanted {
         if let Some(problem) = url_problem(url, schemes) {
@@ -85,137 +70,29 @@ fn urls(config: &Config, problems: &mut Vec<String>) {
 /// What is wrong with a URL, without repeating it: it may hold a password.
 fn url_problem(url: &SecretString, schemes: &[&str]) -> Option<String> {
     let text = url.expose_secret();
-    let known = schemes
-        .iter()
-        .map(|scheme| format!("{scheme}:"))
-        .collect::<Vec<_>>()
-        .join(" or ");
+    let known = schemes.iter().map(|scheme| format!("{scheme}:")).collect::<Vec<_>>().join(" or ");
     if text.is_empty() {
         return Some(format!("is not set; it must start with {known}"));
     }
     match Url::parse(text) {
         Err(error) => Some(format!("is not a URL: {error}")),
-        Ok(url) if !schemes.contains(&url.scheme()) => Some(format!(
-            "has the scheme {:?}; it must start with {known}",
-            url.scheme()
-        )),
+        Ok(url) if !schemes.contains(&url.scheme()) => {
+            Some(format!("has the scheme {:?}; it must start with {known}", url.scheme()))
+        }
         Ok(_) => None,
     }
 }
 
+/// A setting's name, its value, and the range that it must be in.
+type Range = (&'static str, u64, u64, u64);
+
+const NO_LIMIT: u64 = u64::MAX;
+
 fn ranges(config: &Config, problems: &mut Vec<String>) {
-    let big = u64::MAX;
-    let as_u64 = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
-    let checks = [
-        (
-            "http.body_bytes_max",
-            as_u64(config.http.body_bytes_max),
-            1,
-            as_u64(BODY_BYTES_CEILING),
-        ),
-        ("http.body_deadline_ms", config.http.body_deadline_ms, 1, big),
-        ("http.header_timeout_ms", config.http.header_timeout_ms, 1, big),
-        ("http.workers", as_u64(config.http.workers), 1, 256),
-        (
-            "http.connections_max",
-            as_u64(config.http.connections_max),
-            1,
-            1_000_000,
-        ),
-        ("store.pool_max", as_u64(config.store.pool_max), 1, 1000),
-        (
-            "store.acquire_timeout_ms",
-            config.store.acquire_timeout_ms,
-            1,
-            big,
-        ),
-        (
-            "store.connect_timeout_ms",
-            config.store.connect_timeout_ms,
-            1,
-            big,
-        ),
-        (
-            "broker.connect_timeout_ms",
-            config.broker.connect_timeout_ms,
-            1,
-            big,
-        ),
-        (
-            "broker.confirm_timeout_ms",
-            config.broker.confirm_timeout_ms,
-            1,
-            big,
-        ),
-        (
-            "broker.publish_waiting_max",
-            as_u64(config.broker.publish_waiting_max),
-            1,
-            1_000_000,
-        ),
-        (
-            "broker.publish_group_max",
-            as_u64(config.broker.publish_group_max),
-            1,
-            10_000,
-        ),
-        (
-            "broker.publish_channels",
-            as_u64(config.broker.publish_channels),
-            1,
-            64,
-        ),
-        ("cache.timeout_ms", config.cache.timeout_ms, 1, 5000),
-        ("cache.pool_max", as_u64(config.cache.pool_max), 1, 1000),
-        ("cache.lease_s", config.cache.lease_s, 1, big),
-        ("cache.mark_ttl_s", config.cache.mark_ttl_s, 1, big),
-        (
-            "cache.memory_entries_max",
-            as_u64(config.cache.memory_entries_max),
-            1,
-            100_000_000,
-        ),
-        ("worker.concurrency", as_u64(config.worker.concurrency), 1, 64),
-        ("worker.prefetch", config.worker.prefetch, 1, PREFETCH_CEILING),
-        ("worker.batch_max", as_u64(config.worker.batch_max), 1, 10_000),
-        (
-            "worker.attempts_max",
-            u64::from(config.worker.attempts_max),
-            1,
-            1000,
-        ),
-        (
-            "worker.retry_delay_ms",
-            config.worker.retry_delay_ms,
-            1,
-            86_400_000,
-        ),
-        (
-            "worker.backoff_max_ms",
-            config.worker.backoff_max_ms,
-            100,
-            600_000,
-        ),
-        (
-            "worker.hold_max_ms",
-            config.worker.hold_max_ms,
-            0,
-            HOLD_CEILING_MS,
-        ),
-        (
-            "worker.queue_depth_interval_ms",
-            config.worker.queue_depth_interval_ms,
-            100,
-            big,
-        ),
-    ];
-    for (setting, value, low, high) in checks {
+    let all = http_ranges(config).into_iter().chain(service_ranges(config)).chain(worker_ranges(config));
+    for (setting, value, low, high) in all {
         if value < low || value > high {
-            let range = if high == big {
-                format!("{low} or more")
-            } else {
-                format!("{low} to {high}")
-            };
+            let range = if high == NO_LIMIT { format!("{low} or more") } else { format!("{low} to {high}") };
             problems.push(format!("{setting} is {value}; it must be {range}"));
         }
     }
@@ -233,6 +110,54 @@ fn ranges(config: &Config, problems: &mut Vec<String>) {
     }
 }
 
+fn as_u64(value: usize) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+fn http_ranges(config: &Config) -> Vec<Range> {
+    let http = &config.http;
+    vec![
+        ("http.body_bytes_max", as_u64(http.body_bytes_max), 1, as_u64(BODY_BYTES_CEILING)),
+        ("http.body_deadline_ms", http.body_deadline_ms, 1, NO_LIMIT),
+        ("http.header_timeout_ms", http.header_timeout_ms, 1, NO_LIMIT),
+        ("http.workers", as_u64(http.workers), 1, 256),
+        ("http.connections_max", as_u64(http.connections_max), 1, 1_000_000),
+    ]
+}
+
+fn service_ranges(config: &Config) -> Vec<Range> {
+    let (store, broker, cache) = (&config.store, &config.broker, &config.cache);
+    vec![
+        ("store.pool_max", as_u64(store.pool_max), 1, 1000),
+        ("store.acquire_timeout_ms", store.acquire_timeout_ms, 1, NO_LIMIT),
+        ("store.connect_timeout_ms", store.connect_timeout_ms, 1, NO_LIMIT),
+        ("broker.connect_timeout_ms", broker.connect_timeout_ms, 1, NO_LIMIT),
+        ("broker.confirm_timeout_ms", broker.confirm_timeout_ms, 1, NO_LIMIT),
+        ("broker.publish_waiting_max", as_u64(broker.publish_waiting_max), 1, 1_000_000),
+        ("broker.publish_group_max", as_u64(broker.publish_group_max), 1, 10_000),
+        ("broker.publish_channels", as_u64(broker.publish_channels), 1, 64),
+        ("cache.timeout_ms", cache.timeout_ms, 1, 5000),
+        ("cache.pool_max", as_u64(cache.pool_max), 1, 1000),
+        ("cache.lease_s", cache.lease_s, 1, NO_LIMIT),
+        ("cache.mark_ttl_s", cache.mark_ttl_s, 1, NO_LIMIT),
+        ("cache.memory_entries_max", as_u64(cache.memory_entries_max), 1, 100_000_000),
+    ]
+}
+
+fn worker_ranges(config: &Config) -> Vec<Range> {
+    let worker = &config.worker;
+    vec![
+        ("worker.concurrency", as_u64(worker.concurrency), 1, 64),
+        ("worker.prefetch", worker.prefetch, 1, PREFETCH_CEILING),
+        ("worker.batch_max", as_u64(worker.batch_max), 1, 10_000),
+        ("worker.attempts_max", u64::from(worker.attempts_max), 1, 1000),
+        ("worker.retry_delay_ms", worker.retry_delay_ms, 1, 86_400_000),
+        ("worker.backoff_max_ms", worker.backoff_max_ms, 100, 600_000),
+        ("worker.hold_max_ms", worker.hold_max_ms, 0, HOLD_CEILING_MS),
+        ("worker.queue_depth_interval_ms", worker.queue_depth_interval_ms, 100, NO_LIMIT),
+    ]
+}
+
 fn check_source(name: &str, source: &SourceConfig, environment: Environment, problems: &mut Vec<String>) {
     if let Err(error) = SourceName::parse(name) {
         problems.push(format!("sources.{name:?}: the name {error}"));
@@ -244,14 +169,8 @@ fn check_source(name: &str, source: &SourceConfig, environment: Environment, pro
             PROVIDERS.join(", ")
         ));
     }
-    if source
-        .secrets
-        .iter()
-        .any(|secret| secret.expose_secret().is_empty())
-    {
-        problems.push(format!(
-            "sources.{name}.secrets has a blank entry; a blank secret protects nothing"
-        ));
+    if source.secrets.iter().any(|secret| secret.expose_secret().is_empty()) {
+        problems.push(format!("sources.{name}.secrets has a blank entry; a blank secret protects nothing"));
     }
     if source.secrets.is_empty() && environment == Environment::Production {
         problems.push(format!(

@@ -36,29 +36,19 @@ pub struct Accounting {
 /// `in_hand`: workers may hold deliveries that the broker does not count.
 pub(super) fn account(claim: Claim, before: State, after: State, in_hand: bool) -> Accounting {
     let settled = after.settled().saturating_sub(before.settled());
-    let dead_lettered = after
-        .depths
-        .dead_letters
-        .saturating_sub(before.depths.dead_letters);
+    let dead_lettered = after.depths.dead_letters.saturating_sub(before.depths.dead_letters);
     let somewhere = settled + dead_lettered + after.waiting();
     let most = claim.accepted + claim.uncertain;
     let mut wrong = Vec::new();
     if somewhere < claim.accepted && !in_hand {
         let lost = claim.accepted - somewhere;
-        wrong.push(format!(
-            "{lost} of {} accepted events are nowhere: LOST",
-            claim.accepted
-        ));
+        wrong.push(format!("{lost} of {} accepted events are nowhere: LOST", claim.accepted));
     }
     if settled > most {
-        wrong.push(format!(
-            "{settled} events settled, of {most} that can have been accepted"
-        ));
+        wrong.push(format!("{settled} events settled, of {most} that can have been accepted"));
     } else if before.waiting() == 0 && somewhere > most + claim.again {
         let most = most + claim.again;
-        wrong.push(format!(
-            "{somewhere} events or copies there, of {most} that can have been accepted"
-        ));
+        wrong.push(format!("{somewhere} events or copies there, of {most} that can have been accepted"));
     }
     Accounting {
         applied: after.totals.applied.saturating_sub(before.totals.applied),
@@ -79,20 +69,12 @@ mod tests {
     fn state(applied: u64, recorded: u64, main: u64, dead_letters: u64) -> State {
         State {
             totals: StoreTotals { applied, recorded },
-            depths: QueueDepths {
-                main,
-                retry: 0,
-                dead_letters,
-            },
+            depths: QueueDepths { main, retry: 0, dead_letters },
         }
     }
 
     fn claim(accepted: u64, uncertain: u64, again: u64) -> Claim {
-        Claim {
-            accepted,
-            uncertain,
-            again,
-        }
+        Claim { accepted, uncertain, again }
     }
 
     fn holds(claim: Claim, before: State, after: State) -> bool {
@@ -107,10 +89,7 @@ mod tests {
     #[test]
     fn one_event_lost_or_invented_is_found() {
         for applied in [9, 11] {
-            assert!(
-                !holds(claim(10, 0, 5), state(0, 0, 0, 0), state(applied, 0, 0, 0)),
-                "{applied}"
-            );
+            assert!(!holds(claim(10, 0, 5), state(0, 0, 0, 0), state(applied, 0, 0, 0)), "{applied}");
         }
         assert!(!holds(claim(10, 0, 0), state(0, 0, 0, 0), state(10, 0, 1, 0)));
     }
@@ -118,11 +97,7 @@ mod tests {
     #[test]
     fn uncertain_events_may_be_there_or_not() {
         for (applied, fine) in [(9, false), (10, true), (12, true), (13, false)] {
-            assert_eq!(
-                holds(claim(10, 2, 0), State::default(), state(applied, 0, 0, 0)),
-                fine,
-                "{applied}"
-            );
+            assert_eq!(holds(claim(10, 2, 0), State::default(), state(applied, 0, 0, 0)), fine, "{applied}");
         }
     }
 

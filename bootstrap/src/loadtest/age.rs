@@ -68,11 +68,7 @@ impl Buckets {
             let count = as_f64(count);
             if count >= rank && count > below {
                 let within = (rank - below).max(0.0) / (count - below);
-                return Some(if limit.is_finite() {
-                    lower + (limit - lower) * within
-                } else {
-                    lower
-                });
+                return Some(if limit.is_finite() { lower + (limit - lower) * within } else { lower });
             }
             below = count;
             if limit.is_finite() {
@@ -83,10 +79,7 @@ impl Buckets {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of a load test are far below 2^52"
-)]
+#[expect(clippy::cast_precision_loss, reason = "counts of a load test are far below 2^52")]
 pub(super) const fn as_f64(count: u64) -> f64 {
     count as f64
 }
@@ -127,9 +120,7 @@ pub(super) async fn scrape(targets: &[Target]) -> anyhow::Result<Vec<Buckets>> {
         let request = target.request(Method::GET, Bytes::new());
         match connection.send(request, SCRAPE_TIMEOUT).await {
             Answer::Status(200, body) => {
-                all.push(Buckets::parse(
-                    std::str::from_utf8(&body).context("the metrics are not text")?,
-                ));
+                all.push(Buckets::parse(std::str::from_utf8(&body).context("the metrics are not text")?));
             }
             Answer::Status(status, _) => bail!("the metrics of {target} were answered {status}"),
             Answer::NotSent => bail!("there is no connection to the metrics of {target}"),
@@ -157,11 +148,7 @@ payonce_batch_seconds_bucket{le="0.1"} 99
 "#;
 
     fn buckets(counts: [u64; 3]) -> Buckets {
-        Buckets(vec![
-            (0.1, counts[0]),
-            (0.2, counts[1]),
-            (f64::INFINITY, counts[2]),
-        ])
+        Buckets(vec![(0.1, counts[0]), (0.2, counts[1]), (f64::INFINITY, counts[2])])
     }
 
     #[test]

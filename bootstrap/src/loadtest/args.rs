@@ -13,11 +13,7 @@ const RUN_BYTES_MAX: usize = 64;
 #[derive(Debug, Clone, clap::Args)]
 pub struct LoadtestArgs {
     /// Where to send to; plain http
-    #[arg(
-        long,
-        value_name = "URL",
-        default_value = "http://127.0.0.1:3000/webhooks/payment"
-    )]
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000/webhooks/payment")]
     pub target: String,
 
     /// How many requests, copies included
@@ -97,19 +93,11 @@ impl LoadtestArgs {
     /// The run's name, checked or made.
     pub(super) fn run_name(&self) -> anyhow::Result<String> {
         let Some(run) = &self.run else {
-            return Ok(format!(
-                "load{:x}",
-                adapters::clock::SystemClock.now().as_micros()
-            ));
+            return Ok(format!("load{:x}", adapters::clock::SystemClock.now().as_micros()));
         };
         let fits = (1..=RUN_BYTES_MAX).contains(&run.len());
-        let plain = run
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-        ensure!(
-            fits && plain,
-            "--run: 1 to {RUN_BYTES_MAX} letters, digits, dots, hyphens or underscores"
-        );
+        let plain = run.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        ensure!(fits && plain, "--run: 1 to {RUN_BYTES_MAX} letters, digits, dots, hyphens or underscores");
         Ok(run.clone())
     }
 

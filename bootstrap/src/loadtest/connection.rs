@@ -32,11 +32,7 @@ impl Target {
             "https" => bail!("{text}: the load test speaks plain http only; send to the listener behind TLS"),
             other => bail!("{text}: {other} is not http"),
         }
-        ensure!(
-            url.username().is_empty() && url.password().is_none(),
-            "{}",
-            no_user(&url)
-        );
+        ensure!(url.username().is_empty() && url.password().is_none(), "{}", no_user(&url));
         let host = url.host_str().with_context(|| format!("{text} names no host"))?;
         let port = url.port_or_known_default().unwrap_or(80);
         let path = url[url::Position::BeforePath..url::Position::AfterQuery].parse()?;
@@ -64,10 +60,7 @@ impl fmt::Display for Target {
 }
 
 fn no_user(url: &url::Url) -> String {
-    format!(
-        "the URL of {} has a user or a password in it",
-        url.host_str().unwrap_or_default()
-    )
+    format!("the URL of {} has a user or a password in it", url.host_str().unwrap_or_default())
 }
 
 /// What became of a request.
@@ -108,9 +101,7 @@ impl Connection {
     /// Sends a request and reads the whole answer. A connection that the server had already closed is
     /// replaced in silence: nothing was sent on it.
     pub async fn send(&mut self, request: Request<Full<Bytes>>, within: Duration) -> Answer {
-        let answer = timeout(within, self.exchange(request))
-            .await
-            .unwrap_or(Answer::TimedOut);
+        let answer = timeout(within, self.exchange(request)).await.unwrap_or(Answer::TimedOut);
         if !matches!(answer, Answer::Status(..)) {
             self.open = None;
         }
@@ -152,10 +143,7 @@ async fn whole(response: Response<Incoming>) -> Answer {
 }
 
 async fn connect(address: &str) -> Option<Open> {
-    let stream = timeout(CONNECT_TIMEOUT, TcpStream::connect(address))
-        .await
-        .ok()?
-        .ok()?;
+    let stream = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await.ok()?.ok()?;
     stream.set_nodelay(true).ok()?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
     let driver = tokio::spawn(async move {
@@ -163,10 +151,7 @@ async fn connect(address: &str) -> Option<Open> {
         drop(connection.await);
     });
     sender.ready().await.ok()?;
-    Some(Open {
-        sender,
-        _driver: AbortOnDropHandle::new(driver),
-    })
+    Some(Open { sender, _driver: AbortOnDropHandle::new(driver) })
 }
 
 #[cfg(test)]

@@ -22,25 +22,17 @@ struct Open {
 
 impl CountQuery {
     pub fn new(url: String, query: String) -> Self {
-        Self {
-            url,
-            query,
-            open: Mutex::new(None),
-        }
+        Self { url, query, open: Mutex::new(None) }
     }
 
     async fn connect(&self) -> anyhow::Result<Open> {
-        let (client, connection) = tokio_postgres::connect(&self.url, NoTls)
-            .await
-            .context("--count-url: cannot connect")?;
+        let (client, connection) =
+            tokio_postgres::connect(&self.url, NoTls).await.context("--count-url: cannot connect")?;
         let driver = tokio::spawn(async move {
             // Whatever ends the connection, the query on it is told.
             drop(connection.await);
         });
-        Ok(Open {
-            client,
-            _driver: AbortOnDropHandle::new(driver),
-        })
+        Ok(Open { client, _driver: AbortOnDropHandle::new(driver) })
     }
 }
 
@@ -52,11 +44,7 @@ impl Progress for CountQuery {
             Some(open) if !open.client.is_closed() => open,
             _ => self.connect().await?,
         };
-        let row = open
-            .client
-            .query_one(&self.query, &[])
-            .await
-            .context("--count-query")?;
+        let row = open.client.query_one(&self.query, &[]).await.context("--count-query")?;
         let count: i64 = row.try_get(0).context("--count-query does not give one bigint")?;
         *guard = Some(open);
         u64::try_from(count).context("--count-query gives a negative number")

@@ -67,22 +67,12 @@ pub(super) async fn drain(
     seen: impl Fn(u64) + Sync,
 ) -> Drained {
     let start = Instant::now();
-    let mut drained = Drained {
-        committed: 0,
-        reached: false,
-        idle_until: start,
-        last_commit: start,
-        error: None,
-    };
+    let mut drained =
+        Drained { committed: 0, reached: false, idle_until: start, last_commit: start, error: None };
     loop {
         let asked = Instant::now();
         let left = within.saturating_sub(start.elapsed());
-        match timeout(
-            left.max(POLL),
-            look(progress, goal, baseline, asked, &mut drained),
-        )
-        .await
-        {
+        match timeout(left.max(POLL), look(progress, goal, baseline, asked, &mut drained)).await {
             Ok(Ok(reached)) => {
                 drained.reached = reached;
                 drained.error = None;
@@ -142,22 +132,13 @@ mod tests {
     }
 
     fn steps(step: u64, most: u64) -> Steps {
-        Steps {
-            step,
-            most,
-            committed: AtomicU64::new(0),
-            waiting: None,
-            fails_at: None,
-        }
+        Steps { step, most, committed: AtomicU64::new(0), waiting: None, fails_at: None }
     }
 
     #[async_trait]
     impl Progress for Steps {
         async fn committed(&self) -> anyhow::Result<u64> {
-            let committed = self
-                .committed
-                .fetch_add(self.step, Ordering::Relaxed)
-                .min(self.most);
+            let committed = self.committed.fetch_add(self.step, Ordering::Relaxed).min(self.most);
             anyhow::ensure!(Some(committed) != self.fails_at, "the store is away");
             Ok(committed)
         }
@@ -207,10 +188,7 @@ mod tests {
         assert_eq!(drained.committed, 30);
 
         progress.waiting = Some(1);
-        assert!(
-            !drain(&progress, quiet, 0, POLL * 6, |_| ()).await.reached,
-            "something waits"
-        );
+        assert!(!drain(&progress, quiet, 0, POLL * 6, |_| ()).await.reached, "something waits");
         let nothing = drain(&steps(0, 0), quiet, 0, POLL * 6, |_| ()).await;
         assert!(!nothing.reached, "nothing has begun");
     }

@@ -13,10 +13,7 @@ pub(super) struct Events {
 impl Events {
     /// The events of the run `name`, each at least `size` bytes.
     pub fn new(name: &str, size: usize) -> Self {
-        Self {
-            prefix: format!("{name}-"),
-            size,
-        }
+        Self { prefix: format!("{name}-"), size }
     }
 
     /// What every id of the run starts with, and no id of a run of another name.

@@ -93,10 +93,7 @@ mod tests {
         assert_eq!(schedule.due(1), Some(start + Duration::from_millis(1)));
         assert_eq!(schedule.due(2_500), Some(start + Duration::from_millis(2_500)));
         let third = Schedule::new(start, Some(3)).due(3_000_000_001);
-        assert_eq!(
-            third,
-            Some(start + Duration::from_nanos(1_000_000_000_333_333_333))
-        );
+        assert_eq!(third, Some(start + Duration::from_nanos(1_000_000_000_333_333_333)));
     }
 
     #[test]

@@ -27,16 +27,10 @@ impl Plan {
             .map(|slot| {
                 let copy = distinct > 0 && copies_before(slot + 1) > copies_before(slot);
                 if copy {
-                    return Slot {
-                        event: distinct - random.distance(distinct),
-                        copy,
-                    };
+                    return Slot { event: distinct - random.distance(distinct), copy };
                 }
                 distinct += 1;
-                Slot {
-                    event: distinct - 1,
-                    copy,
-                }
+                Slot { event: distinct - 1, copy }
             })
             .collect();
         Self { slots, distinct }

@@ -87,10 +87,7 @@ pub struct AgeAtCommit {
 
 impl AgeAtCommit {
     pub(super) fn of(ages: &Buckets) -> Option<Self> {
-        Some(Self {
-            p50: ages.quantile(0.5)? * 1_000.0,
-            p99: ages.quantile(0.99)? * 1_000.0,
-        })
+        Some(Self { p50: ages.quantile(0.5)? * 1_000.0, p99: ages.quantile(0.99)? * 1_000.0 })
     }
 }
 
@@ -120,10 +117,7 @@ impl fmt::Display for LoadtestReport {
         lines.number("committed/s", self.committed_per_second, 0)?;
         lines.number("drain s", self.drain_seconds, 2)?;
         if let Some(age) = self.age_at_commit_ms {
-            lines.line(
-                "age at commit ms",
-                format!("p50 {:.1}  p99 {:.1}", age.p50, age.p99),
-            )?;
+            lines.line("age at commit ms", format!("p50 {:.1}  p99 {:.1}", age.p50, age.p99))?;
         }
         if let Some(accounting) = &self.accounting {
             lines.line("applied", accounting.applied)?;
@@ -147,10 +141,7 @@ impl fmt::Display for LoadtestReport {
 impl LoadtestReport {
     fn sending(&self, lines: &mut Lines<'_, '_>) -> fmt::Result {
         lines.line("sent", self.sent)?;
-        lines.line(
-            "accepted",
-            format!("{} events, {} copies", self.accepted, self.copies),
-        )?;
+        lines.line("accepted", format!("{} events, {} copies", self.accepted, self.copies))?;
         for (status, count) in &self.refused {
             lines.line("refused", format!("{count} × {status}"))?;
         }

@@ -31,10 +31,7 @@ const SETTLING_POLL: Duration = Duration::from_millis(250);
 /// The arguments make no sense together, or the store, the queue or the metrics cannot be read. What the
 /// system under test does wrong is not an error but in the report.
 pub async fn run(args: LoadtestArgs, system: Option<SystemUnderTest>) -> anyhow::Result<LoadtestReport> {
-    let metrics = args
-        .metrics
-        .iter()
-        .map(|url| Target::parse(url).context("--metrics"));
+    let metrics = args.metrics.iter().map(|url| Target::parse(url).context("--metrics"));
     let metrics = metrics.collect::<anyhow::Result<Vec<_>>>()?;
     let mut report = LoadtestReport::default();
     let ages = scrape(&metrics).await.context("--metrics")?;
@@ -51,18 +48,12 @@ pub async fn run(args: LoadtestArgs, system: Option<SystemUnderTest>) -> anyhow:
 }
 
 fn between(before: &[Buckets], after: &[Buckets]) -> Buckets {
-    let added = before
-        .iter()
-        .zip(after)
-        .map(|(before, after)| after.since(before));
+    let added = before.iter().zip(after).map(|(before, after)| after.since(before));
     added.fold(Buckets::default(), |all, added| all.and(&added))
 }
 
 fn count_query(args: &LoadtestArgs) -> Option<CountQuery> {
-    Some(CountQuery::new(
-        args.count_url.clone()?,
-        args.count_query.clone()?,
-    ))
+    Some(CountQuery::new(args.count_url.clone()?, args.count_query.clone()?))
 }
 
 async fn drain_only(
@@ -99,18 +90,12 @@ async fn send_and_drain(
 ) -> anyhow::Result<()> {
     let load = load(args)?;
     let prefix = load.events.prefix().to_owned();
-    let observed = system.map(|system| Observed {
-        system,
-        prefix: Some(prefix.clone()),
-    });
+    let observed = system.map(|system| Observed { system, prefix: Some(prefix.clone()) });
     let before = match &observed {
         Some(observed) => observed.state().await?,
         None => State::default(),
     };
-    ensure!(
-        before.settled() == 0,
-        "--run: the store has events of a run of this name"
-    );
+    ensure!(before.settled() == 0, "--run: the store has events of a run of this name");
     let counted = count_query(args);
     let progress: Option<&dyn Progress> = match (&counted, &observed) {
         (Some(counted), _) => Some(counted),
@@ -124,9 +109,7 @@ async fn send_and_drain(
 
     let live = Arc::new(Live::default());
     let screen = Screen::new("sent", Some(args.events.into()))?;
-    let sent = screen
-        .while_sending(Arc::clone(&live), send(load, live.clone()))
-        .await?;
+    let sent = screen.while_sending(Arc::clone(&live), send(load, live.clone())).await?;
     drop(screen);
     let end = Instant::now();
     note_sending(report, prefix, args, &sent);
@@ -149,9 +132,7 @@ async fn send_and_drain(
 }
 
 fn load(args: &LoadtestArgs) -> anyhow::Result<Load> {
-    let signer = args
-        .secret()?
-        .map(|secret| Signer::new(&secret).context("--secret-file"));
+    let signer = args.secret()?.map(|secret| Signer::new(&secret).context("--secret-file"));
     Ok(Load {
         target: Target::parse(&args.target).context("--target")?,
         events: Events::new(&args.run_name()?, usize::try_from(args.size)?),
@@ -191,18 +172,13 @@ fn note_drain(report: &mut LoadtestReport, drained: &Drained, goal: Goal, from: 
         let committed = drained.committed;
         report.problems.push(match goal {
             Goal::Committed(wanted) => {
-                format!(
-                    "{} of {wanted} events are not committed: out of time",
-                    report.missing
-                )
+                format!("{} of {wanted} events are not committed: out of time", report.missing)
             }
             Goal::Quiet(_) => format!("{committed} events committed, and more wait: out of time"),
         });
     }
     if let Some(error) = &drained.error {
-        report
-            .notes
-            .push(format!("the last question for progress failed: {error:#}"));
+        report.notes.push(format!("the last question for progress failed: {error:#}"));
     }
 }
 
@@ -215,18 +191,11 @@ async fn settle_accounts(
     accept_only: bool,
 ) -> anyhow::Result<()> {
     let refused: u64 = sent.tally.refused.values().sum();
-    let claim = Claim {
-        accepted: sent.accepted,
-        uncertain: sent.uncertain,
-        again: sent.tally.copies + refused,
-    };
+    let claim =
+        Claim { accepted: sent.accepted, uncertain: sent.uncertain, again: sent.tally.copies + refused };
     let start = Instant::now();
     // What is missing has had its time.
-    let settling = if report.missing > 0 {
-        Duration::ZERO
-    } else {
-        SETTLING
-    };
+    let settling = if report.missing > 0 { Duration::ZERO } else { SETTLING };
     loop {
         let after = observed.state().await?;
         // While workers are at it, the broker does not count what they hold.
@@ -243,15 +212,9 @@ async fn settle_accounts(
 
 async fn audit(report: &mut LoadtestReport, observed: &Observed) -> anyhow::Result<()> {
     let SystemUnderTest { store, queue } = observed.system.clone();
-    let found = Audit::new(store, queue)
-        .run(None)
-        .await
-        .map_err(anyhow::Error::from_boxed)?;
+    let found = Audit::new(store, queue).run(None).await.map_err(anyhow::Error::from_boxed)?;
     report.audited = true;
-    let broken = found
-        .violations
-        .iter()
-        .map(|broken| format!("{}: {}", broken.invariant, broken.detail));
+    let broken = found.violations.iter().map(|broken| format!("{}: {}", broken.invariant, broken.detail));
     report.problems.extend(broken);
     Ok(())
 }

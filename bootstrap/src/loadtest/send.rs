@@ -68,9 +68,8 @@ struct Run {
 
 /// Sends everything. Dropping the future stops the senders.
 pub(super) async fn send(load: Load, live: Arc<Live>) -> anyhow::Result<Sent> {
-    let mut connections: Vec<_> = (0..load.connections)
-        .map(|_| Connection::new(load.target.clone()))
-        .collect();
+    let mut connections: Vec<_> =
+        (0..load.connections).map(|_| Connection::new(load.target.clone())).collect();
     // One that cannot connect yet tries again when it has something to send.
     join_all(connections.iter_mut().map(Connection::warm)).await;
 

@@ -43,8 +43,7 @@ impl Tally {
     pub fn accept(&mut self, copy: bool, due: Instant, at: Instant) {
         self.accepted += 1;
         self.copies += u64::from(copy);
-        self.latency
-            .saturating_record(micros(at.saturating_duration_since(due)));
+        self.latency.saturating_record(micros(at.saturating_duration_since(due)));
         self.last_accepted = self.last_accepted.max(Some(at));
     }
 
@@ -125,10 +124,7 @@ impl Marks {
     }
 
     fn count(&self, is: impl Fn(u8) -> bool) -> u64 {
-        self.0
-            .iter()
-            .map(|mark| u64::from(is(mark.load(Ordering::Relaxed))))
-            .sum()
+        self.0.iter().map(|mark| u64::from(is(mark.load(Ordering::Relaxed)))).sum()
     }
 }
 

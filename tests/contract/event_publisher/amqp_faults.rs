@@ -19,28 +19,18 @@ const SOON: Duration = Duration::from_secs(10);
 const AT_ONCE: Duration = Duration::from_millis(500);
 
 fn patient(confirm_timeout: Duration) -> PublisherSettings {
-    PublisherSettings {
-        confirm_timeout,
-        ..PublisherSettings::default()
-    }
+    PublisherSettings { confirm_timeout, ..PublisherSettings::default() }
 }
 
 async fn serving(settings: AmqpSettings, publisher: PublisherSettings) -> Arc<AmqpPublisher> {
     let publisher = AmqpPublisher::start(settings, publisher);
-    assert!(
-        publisher.wait_until_serving(SOON).await,
-        "{:?}",
-        publisher.check().await
-    );
+    assert!(publisher.wait_until_serving(SOON).await, "{:?}", publisher.check().await);
     publisher
 }
 
 async fn through_proxy(vhost: &TestVhost, confirm_timeout: Duration) -> (AmqpProxy, Arc<AmqpPublisher>) {
     let proxy = AmqpProxy::start(vhost.address()).await;
-    let settings = AmqpSettings {
-        url: vhost.url_by_port(proxy.port()).into(),
-        ..vhost.settings()
-    };
+    let settings = AmqpSettings { url: vhost.url_by_port(proxy.port()).into(), ..vhost.settings() };
     let publisher = serving(settings, patient(confirm_timeout)).await;
     (proxy, publisher)
 }
@@ -78,14 +68,8 @@ async fn a_message_is_persistent_and_carries_the_event_id() {
     let (properties, bytes) = vhost.get(topology::MAIN_QUEUE).await.expect("a message");
     assert_eq!(bytes, payload(1));
     assert_eq!(*properties.delivery_mode(), Some(2));
-    assert_eq!(
-        properties.message_id().as_ref().map(|id| id.as_str()),
-        Some("evt_1")
-    );
-    assert_eq!(
-        properties.content_type().as_ref().map(|text| text.as_str()),
-        Some("application/json")
-    );
+    assert_eq!(properties.message_id().as_ref().map(|id| id.as_str()), Some("evt_1"));
+    assert_eq!(properties.content_type().as_ref().map(|text| text.as_str()), Some("application/json"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,26 +87,15 @@ async fn without_a_broker_it_fails_at_once_and_says_so() {
     assert!(matches!(error, PublishError::Unavailable(_)), "{error:?}");
     assert!(started.elapsed() < AT_ONCE);
     let reason = publisher.check().await.expect_err("not ready");
-    assert!(
-        reason.contains("127.0.0.1:1") && !reason.contains("hunter2"),
-        "{reason}"
-    );
-    tokio::time::timeout(SOON, publisher.close())
-        .await
-        .expect("it closes");
+    assert!(reason.contains("127.0.0.1:1") && !reason.contains("hunter2"), "{reason}");
+    tokio::time::timeout(SOON, publisher.close()).await.expect("it closes");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_password_or_vhost_is_told() {
     let vhost = TestVhost::create().await;
-    for url in [
-        vhost.url().replace(":guest@", ":hunter2@"),
-        format!("{}-none", vhost.url()),
-    ] {
-        let settings = AmqpSettings {
-            url: url.into(),
-            ..vhost.settings()
-        };
+    for url in [vhost.url().replace(":guest@", ":hunter2@"), format!("{}-none", vhost.url())] {
+        let settings = AmqpSettings { url: url.into(), ..vhost.settings() };
         let publisher = AmqpPublisher::start(settings, PublisherSettings::default());
         let started = Instant::now();
         while publisher.check().await == Err("not connected yet".to_owned()) {
@@ -173,11 +146,8 @@ async fn every_answer_is_right_while_routing_comes_and_goes() {
         let mut confirmed = BTreeSet::new();
         let mut unroutable = 0;
         for round in 0..8 {
-            let calls = (0..500).map(|n| async move { (n, round) });
-            let calls = calls.map(async |call| {
-                let (n, round) = call.await;
-                (round * 500 + n, publish(&publisher, round * 500 + n).await)
-            });
+            let numbers = round * 500..(round + 1) * 500;
+            let calls = numbers.map(async |n| (n, publish(&publisher, n).await));
             for (n, answer) in futures::future::join_all(calls).await {
                 match answer {
                     Ok(()) => drop(confirmed.insert(format!("evt_{n}"))),
@@ -215,11 +185,7 @@ async fn everything_in_flight_ends_when_the_exchange_is_deleted() {
     let started = Instant::now();
     let answers = futures::future::join_all((0..100).map(|n| publish(&publisher, n))).await;
     assert!(answers.iter().all(Result::is_err));
-    assert!(
-        started.elapsed() < Duration::from_secs(6),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
     until_it_works(&publisher).await;
 }
 
@@ -237,11 +203,7 @@ async fn everything_in_flight_ends_when_the_connection_is_cut() {
     let publishing = futures::future::join_all((0..100).map(|n| publish(&publisher, n)));
     let (answers, ()) = futures::join!(publishing, cutting);
     assert!(answers.iter().all(Result::is_err));
-    assert!(
-        started.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     until_it_works(&publisher).await;
 }
 
@@ -255,11 +217,7 @@ async fn a_broker_that_says_nothing_is_given_up_at_the_deadline() {
     let timed_out = |answer: &Result<(), PublishError>| matches!(answer, Err(PublishError::TimedOut(_)));
     assert!(answers.iter().any(timed_out), "{answers:?}");
     assert!(answers.iter().all(Result::is_err));
-    assert!(
-        started.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     until_not_ready(&publisher).await;
     proxy.stall(false);
     until_it_works(&publisher).await;
@@ -285,10 +243,7 @@ async fn a_broker_that_blocks_publishers_is_told_at_once() {
 async fn more_than_may_wait_is_refused_at_once() {
     let vhost = TestVhost::create().await;
     let proxy = AmqpProxy::start(vhost.address()).await;
-    let settings = AmqpSettings {
-        url: vhost.url_by_port(proxy.port()).into(),
-        ..vhost.settings()
-    };
+    let settings = AmqpSettings { url: vhost.url_by_port(proxy.port()).into(), ..vhost.settings() };
     let tight = PublisherSettings {
         confirm_timeout: Duration::from_secs(1),
         waiting_max: 10,
@@ -324,10 +279,7 @@ async fn another_argument_makes_it_unready_and_it_still_publishes() {
     publish(&publisher, 1).await.expect("published all the same");
     let reason = publisher.check().await.expect_err("the arguments differ");
     assert!(reason.contains(topology::MAIN_QUEUE), "{reason}");
-    assert!(
-        reason.contains("x-delivery-limit") || reason.contains("x-dead-letter"),
-        "{reason}"
-    );
+    assert!(reason.contains("x-delivery-limit") || reason.contains("x-dead-letter"), "{reason}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -341,9 +293,6 @@ async fn closing_brings_what_waits_to_its_end() {
     };
     let (answers, ()) = futures::join!(calls, closing);
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-    assert!(matches!(
-        publish(&publisher, 1).await,
-        Err(PublishError::Unavailable(_))
-    ));
+    assert!(matches!(publish(&publisher, 1).await, Err(PublishError::Unavailable(_))));
     vhost.wait_for_depth(topology::MAIN_QUEUE, 300).await;
 }

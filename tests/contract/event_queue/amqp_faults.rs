@@ -22,17 +22,11 @@ async fn fixture() -> AmqpFixture {
 
 async fn fails(subscription: &mut dyn Subscription) -> QueueError {
     let waited = tokio::time::timeout(Duration::from_secs(10), subscription.next_batch()).await;
-    waited
-        .expect("it fails, and does not wait")
-        .expect_err("it has ended")
+    waited.expect("it fails, and does not wait").expect_err("it has ended")
 }
 
 fn header(properties: &BasicProperties, name: &str) -> String {
-    match properties
-        .headers()
-        .as_ref()
-        .and_then(|headers| headers.inner().get(name))
-    {
+    match properties.headers().as_ref().and_then(|headers| headers.inner().get(name)) {
         Some(AMQPValue::LongString(text)) => text.to_string(),
         other => format!("{other:?}"),
     }
@@ -45,11 +39,7 @@ async fn a_dead_letter_says_why_and_keeps_its_bytes() {
     let mut subscription = subscribe(&fixture).await;
     let taken = take(&mut *subscription, 1).await;
     settle(&mut *subscription, taken, &dead_letter()).await;
-    let (properties, bytes) = fixture
-        .vhost
-        .get(topology::DEAD_LETTER_QUEUE)
-        .await
-        .expect("a dead letter");
+    let (properties, bytes) = fixture.vhost.get(topology::DEAD_LETTER_QUEUE).await.expect("a dead letter");
     assert_eq!(bytes, payload(1));
     assert_eq!(*properties.delivery_mode(), Some(2));
     assert_eq!(header(&properties, wire::HEADER_REASON), "untranslatable");
@@ -57,31 +47,18 @@ async fn a_dead_letter_says_why_and_keeps_its_bytes() {
     assert_eq!(header(&properties, wire::HEADER_QUEUE), "events.main");
     assert!(header(&properties, wire::HEADER_HISTORY).contains("boom"));
     let again = wire::read(1, &properties, Bytes::from(bytes));
-    assert_eq!(
-        again.content.expect("still an envelope"),
-        envelope("evt_1", payload(1))
-    );
+    assert_eq!(again.content.expect("still an envelope"), envelope("evt_1", payload(1)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_of_someone_else_can_be_dead_lettered_with_its_bytes() {
     let fixture = fixture().await;
-    fixture
-        .vhost
-        .put(topology::MAIN_QUEUE, BasicProperties::default(), b"\xff not ours")
-        .await;
+    fixture.vhost.put(topology::MAIN_QUEUE, BasicProperties::default(), b"\xff not ours").await;
     let mut subscription = subscribe(&fixture).await;
     let taken = take(&mut *subscription, 1).await;
-    assert_eq!(
-        taken[0].content.as_ref().expect_err("not ours").payload,
-        &b"\xff not ours"[..]
-    );
+    assert_eq!(taken[0].content.as_ref().expect_err("not ours").payload, &b"\xff not ours"[..]);
     settle(&mut *subscription, taken, &dead_letter()).await;
-    let (_, bytes) = fixture
-        .vhost
-        .get(topology::DEAD_LETTER_QUEUE)
-        .await
-        .expect("a dead letter");
+    let (_, bytes) = fixture.vhost.get(topology::DEAD_LETTER_QUEUE).await.expect("a dead letter");
     assert_eq!(bytes, b"\xff not ours");
     assert_eq!(fixture.vhost.depth(topology::MAIN_QUEUE).await, 0);
 }
@@ -95,14 +72,7 @@ async fn the_brokers_headers_count_for_nothing() {
     death.insert("count".into(), AMQPValue::LongLongInt(99));
     let deaths = FieldArray::from(vec![AMQPValue::FieldTable(death)]);
     headers.insert("x-death".into(), AMQPValue::FieldArray(deaths));
-    fixture
-        .vhost
-        .put(
-            topology::MAIN_QUEUE,
-            properties.with_headers(headers),
-            &payload(1),
-        )
-        .await;
+    fixture.vhost.put(topology::MAIN_QUEUE, properties.with_headers(headers), &payload(1)).await;
     let mut subscription = subscribe(&fixture).await;
     let taken = take(&mut *subscription, 1).await;
     assert_eq!(taken[0].failed_attempts, 0);
@@ -111,11 +81,7 @@ async fn the_brokers_headers_count_for_nothing() {
     let back = take(&mut *subscription, 1).await;
     assert_eq!(back[0].failed_attempts, 1);
     settle(&mut *subscription, back, &dead_letter()).await;
-    let (properties, _) = fixture
-        .vhost
-        .get(topology::DEAD_LETTER_QUEUE)
-        .await
-        .expect("a dead letter");
+    let (properties, _) = fixture.vhost.get(topology::DEAD_LETTER_QUEUE).await.expect("a dead letter");
     assert_eq!(header(&properties, "x-death"), "None");
 }
 
@@ -169,10 +135,7 @@ async fn a_retry_or_dead_letter_without_a_queue_leaves_its_original() {
         fixture.vhost.delete_queue(&queue).await;
         let mut settlements = all(vec![taken.remove(0)], &Action::Acknowledge);
         settlements.extend(all(taken, &action));
-        let error = subscription
-            .settle(settlements)
-            .await
-            .expect_err("there is no queue");
+        let error = subscription.settle(settlements).await.expect_err("there is no queue");
         assert!(describe(&error).contains(&queue), "{}", describe(&error));
         fails(&mut *subscription).await;
         subscription.close().await.ok();
@@ -207,13 +170,7 @@ async fn another_argument_is_told_with_queue_and_argument() {
     let error = under_test.subscribe().await.err().expect("the arguments differ");
     let told = describe(&error);
     assert!(told.contains(&queue) && told.contains("x-message-ttl"), "{told}");
-    assert!(
-        under_test
-            .check()
-            .await
-            .expect_err("not subscribed")
-            .contains(&queue)
-    );
+    assert!(under_test.check().await.expect_err("not subscribed").contains(&queue));
     // Everything else is declared all the same.
     assert_eq!(vhost.depth(topology::MAIN_QUEUE).await, 0);
     assert_eq!(vhost.depth(topology::DEAD_LETTER_QUEUE).await, 0);
@@ -229,13 +186,7 @@ async fn an_event_that_kills_its_consumer_becomes_a_dead_letter_and_is_never_los
         subscription.close().await.expect("closed");
     }
     fixture.vhost.wait_for_depth(topology::DEAD_LETTER_QUEUE, 1).await;
-    let (properties, bytes) = fixture
-        .vhost
-        .get(topology::DEAD_LETTER_QUEUE)
-        .await
-        .expect("a dead letter");
-    let kept = wire::read(1, &properties, Bytes::from(bytes))
-        .content
-        .expect("an envelope");
+    let (properties, bytes) = fixture.vhost.get(topology::DEAD_LETTER_QUEUE).await.expect("a dead letter");
+    let kept = wire::read(1, &properties, Bytes::from(bytes)).content.expect("an envelope");
     assert_eq!(kept, envelope("evt_0", payload(0)));
 }

@@ -34,12 +34,7 @@ impl Fixture for AmqpFixture {
         let queue = Arc::new(AmqpQueue::new(vhost.settings(), consume, Arc::new(SystemClock)));
         let inspector = Arc::new(AmqpInspector::new(vhost.settings()));
         assert!(publisher.wait_until_serving(Duration::from_secs(10)).await);
-        Self {
-            vhost,
-            publisher,
-            queue,
-            inspector,
-        }
+        Self { vhost, publisher, queue, inspector }
     }
 
     fn publisher(&self) -> Arc<dyn EventPublisher> {

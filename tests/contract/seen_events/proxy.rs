@@ -30,11 +30,7 @@ impl Proxy {
     /// Passes everything on to the server of `target`.
     pub async fn to(target: &str) -> Self {
         let target = Url::parse(target).expect("a URL");
-        let server = format!(
-            "{}:{}",
-            target.host_str().expect("a host"),
-            target.port().unwrap_or(6379)
-        );
+        let server = format!("{}:{}", target.host_str().expect("a host"), target.port().unwrap_or(6379));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a working socket");
         let address = listener.local_addr().expect("a working socket");
         let state = Arc::new(State::default());
@@ -46,10 +42,7 @@ impl Proxy {
                 tokio::spawn(pass(client, upstream, shared.clone()));
             }
         });
-        Self {
-            url: format!("redis://{address}/0"),
-            state,
-        }
+        Self { url: format!("redis://{address}/0"), state }
     }
 
     /// How many connections there were.
@@ -98,9 +91,7 @@ async fn pass(client: TcpStream, upstream: TcpStream, state: Arc<State>) {
         while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
             while state.holding.load(Ordering::SeqCst) {
                 // A release between the check and the wait is caught by the time-out.
-                tokio::time::timeout(Duration::from_millis(10), state.released.notified())
-                    .await
-                    .ok();
+                tokio::time::timeout(Duration::from_millis(10), state.released.notified()).await.ok();
             }
             if to_client.write_all(&buffer[..count]).await.is_err() {
                 return;

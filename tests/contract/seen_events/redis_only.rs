@@ -9,7 +9,7 @@ use super::proxy::{Proxy, dead_server, silent_server};
 use super::*;
 
 fn connect(settings: RedisSettings) -> RedisSeenEvents {
-    RedisSeenEvents::new(settings, Arc::new(SystemClock)).expect("usable settings")
+    RedisSeenEvents::new(&settings, Arc::new(SystemClock)).expect("usable settings")
 }
 
 fn key_of(server: &TestRedis, event_id: &str) -> String {
@@ -29,9 +29,7 @@ async fn marks_survive_the_process_that_wrote_them() {
 async fn after_a_flush_everything_is_unknown() {
     let server = TestRedis::new();
     let cache = connect(server.settings());
-    cache
-        .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-        .await;
+    cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     server.forget_all().await;
     assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Unknown]);
 }
@@ -39,9 +37,7 @@ async fn after_a_flush_everything_is_unknown() {
 #[tokio::test]
 async fn a_mark_of_another_namespace_is_not_believed() {
     let (ours, theirs) = (TestRedis::new(), TestRedis::new());
-    connect(theirs.settings())
-        .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-        .await;
+    connect(theirs.settings()).mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     let looked = connect(ours.settings()).look(&[event_key("evt_1")]).await;
     assert_eq!(looked, [Seen::Unknown]);
 }
@@ -49,15 +45,9 @@ async fn a_mark_of_another_namespace_is_not_believed() {
 #[tokio::test]
 async fn a_namespace_that_would_make_keys_ambiguous_is_refused() {
     for namespace in ["", "a:", "a b", "A", "a.b"] {
-        let settings = RedisSettings {
-            namespace: namespace.to_owned(),
-            ..TestRedis::new().settings()
-        };
-        let refused = RedisSeenEvents::new(settings, Arc::new(SystemClock));
-        assert!(
-            matches!(refused, Err(RedisSetupError::Namespace(_))),
-            "{namespace}"
-        );
+        let settings = RedisSettings { namespace: namespace.to_owned(), ..TestRedis::new().settings() };
+        let refused = RedisSeenEvents::new(&settings, Arc::new(SystemClock));
+        assert!(matches!(refused, Err(RedisSetupError::Namespace(_))), "{namespace}");
     }
 }
 
@@ -75,9 +65,7 @@ async fn a_value_that_is_no_mark_is_never_committed() {
         format!("c:{fingerprint}0"),
         format!("C:{fingerprint}"),
     ] {
-        server
-            .run("SET", &[key_of(&server, "evt_1"), value.clone()])
-            .await;
+        server.run("SET", &[key_of(&server, "evt_1"), value.clone()]).await;
         let looked = cache.look(&[event_key("evt_1")]).await;
         assert_eq!(looked, [Seen::InProgress], "{value:?}");
     }
@@ -87,18 +75,11 @@ async fn a_value_that_is_no_mark_is_never_committed() {
 async fn a_key_of_another_type_spoils_neither_its_neighbours_nor_the_breaker() {
     let server = TestRedis::new();
     let cache = connect(server.settings());
-    cache
-        .mark_committed(&[(event_key("evt_2"), fingerprint(2))])
-        .await;
-    server
-        .run("RPUSH", &[key_of(&server, "evt_1"), "x".to_owned()])
-        .await;
+    cache.mark_committed(&[(event_key("evt_2"), fingerprint(2))]).await;
+    server.run("RPUSH", &[key_of(&server, "evt_1"), "x".to_owned()]).await;
     let keys = [event_key("evt_1"), event_key("evt_2")];
     for _ in 0..2 {
-        assert_eq!(
-            cache.look(&keys).await,
-            [Seen::Unknown, Seen::Committed(fingerprint(2))]
-        );
+        assert_eq!(cache.look(&keys).await, [Seen::Unknown, Seen::Committed(fingerprint(2))]);
     }
     server.forget_all().await;
 }
@@ -109,9 +90,7 @@ async fn every_key_expires() {
     let settings = server.settings();
     let cache = connect(settings.clone());
     cache.look(&[event_key("evt_1"), event_key("evt_2")]).await;
-    cache
-        .mark_committed(&[(event_key("evt_2"), fingerprint(2))])
-        .await;
+    cache.mark_committed(&[(event_key("evt_2"), fingerprint(2))]).await;
     assert_eq!(server.keys().await.len(), 2);
     let claim = server.time_to_live(&key_of(&server, "evt_1")).await.unwrap();
     let mark = server.time_to_live(&key_of(&server, "evt_2")).await.unwrap();
@@ -122,10 +101,7 @@ async fn every_key_expires() {
 async fn a_look_at_many_keys_is_one_round_trip() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings {
-        url: proxy.url.clone().into(),
-        ..server.settings()
-    });
+    let cache = connect(RedisSettings { url: proxy.url.clone().into(), ..server.settings() });
     let keys: Vec<_> = (0..100).map(|n| event_key(&format!("evt_{n}"))).collect();
     cache.look(&keys).await;
     let before = proxy.requests();
@@ -152,9 +128,7 @@ async fn a_dead_or_silent_server_costs_one_time_out_and_is_then_left_alone() {
         let started = Instant::now();
         for _ in 0..100 {
             assert_eq!(cache.look(&keys).await, [Seen::Unknown, Seen::Unknown]);
-            cache
-                .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-                .await;
+            cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
         }
         assert!(started.elapsed() < timeout, "{:?}", started.elapsed());
 
@@ -180,10 +154,7 @@ async fn it_is_used_again_once_it_answers() {
     assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Unknown]);
     proxy.release();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(
-        cache.look(&[event_key("evt_1")]).await,
-        [Seen::Committed(fingerprint(1))]
-    );
+    assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Committed(fingerprint(1))]);
     assert_eq!(cache.check().await, Ok(()));
 }
 
@@ -198,33 +169,21 @@ async fn a_late_answer_is_never_taken_for_the_next_questions() {
         pool_max: 1,
         ..server.settings()
     });
-    cache
-        .mark_committed(&[(event_key("committed"), fingerprint(1))])
-        .await;
+    cache.mark_committed(&[(event_key("committed"), fingerprint(1))]).await;
     proxy.hold();
     assert_eq!(cache.look(&[event_key("committed")]).await, [Seen::Unknown]);
     proxy.release();
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert_eq!(cache.look(&[event_key("fresh")]).await, [Seen::Unknown]);
-    assert_eq!(
-        proxy.connections(),
-        2,
-        "the connection in doubt is not used again"
-    );
+    assert_eq!(proxy.connections(), 2, "the connection in doubt is not used again");
 }
 
 #[tokio::test]
 async fn a_look_that_is_dropped_half_way_leaves_nothing_behind() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings {
-        url: proxy.url.clone().into(),
-        pool_max: 1,
-        ..server.settings()
-    });
-    cache
-        .mark_committed(&[(event_key("committed"), fingerprint(1))])
-        .await;
+    let cache = connect(RedisSettings { url: proxy.url.clone().into(), pool_max: 1, ..server.settings() });
+    cache.mark_committed(&[(event_key("committed"), fingerprint(1))]).await;
     proxy.hold();
     let keys = [event_key("committed")];
     let dropped = tokio::time::timeout(Duration::from_millis(50), cache.look(&keys)).await;
@@ -239,20 +198,12 @@ async fn a_look_that_is_dropped_half_way_leaves_nothing_behind() {
 async fn a_connection_that_was_closed_while_idle_costs_no_answer() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings {
-        url: proxy.url.clone().into(),
-        breaker_open: LONG,
-        ..server.settings()
-    });
-    cache
-        .mark_committed(&[(event_key("evt_1"), fingerprint(1))])
-        .await;
+    let cache =
+        connect(RedisSettings { url: proxy.url.clone().into(), breaker_open: LONG, ..server.settings() });
+    cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     proxy.cut();
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!(
-        cache.look(&[event_key("evt_1")]).await,
-        [Seen::Committed(fingerprint(1))]
-    );
+    assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Committed(fingerprint(1))]);
     assert_eq!(proxy.connections(), 2);
 }
 
@@ -267,7 +218,7 @@ fn tls_is_built_in() {
         pool_max: 1,
         breaker_open: LONG,
     };
-    let open = |url| RedisSeenEvents::new(settings(url), Arc::new(SystemClock));
+    let open = |url| RedisSeenEvents::new(&settings(url), Arc::new(SystemClock));
     assert!(open("rediss://:pw@cache.example:6380/0").is_ok());
     let refused = open("http://user:s3cret@cache.example").err().unwrap();
     assert!(!format!("{refused} {refused:?}").contains("s3cret"));

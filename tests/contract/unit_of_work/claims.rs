@@ -28,10 +28,7 @@ pub async fn the_same_key_with_another_meaning_is_a_conflict(store: impl StoreFi
     let first = succeeded("evt_1", "pi_1", 5);
     claim(&*unit_of_work, std::slice::from_ref(&first)).await;
     let stored = first.fingerprint();
-    assert_eq!(
-        claim(&*unit_of_work, &[succeeded("evt_1", "pi_1", 6)]).await,
-        [Claim::Conflict { stored }]
-    );
+    assert_eq!(claim(&*unit_of_work, &[succeeded("evt_1", "pi_1", 6)]).await, [Claim::Conflict { stored }]);
 }
 
 pub async fn claims_answer_in_the_order_of_the_events(store: impl StoreFixture) {
@@ -48,30 +45,18 @@ pub async fn claims_answer_in_the_order_of_the_events(store: impl StoreFixture) 
     let stored = known[1].fingerprint();
     assert_eq!(
         claim(&*unit_of_work, &batch).await,
-        [
-            Claim::Fresh,
-            Claim::Conflict { stored },
-            Claim::Fresh,
-            Claim::Duplicate,
-            Claim::Fresh
-        ]
+        [Claim::Fresh, Claim::Conflict { stored }, Claim::Fresh, Claim::Duplicate, Claim::Fresh]
     );
 }
 
 pub async fn an_event_is_a_duplicate_only_in_its_own_source(store: impl StoreFixture) {
     let here = succeeded("evt_1", "pi_1", 5);
     let elsewhere = PaymentEvent {
-        key: EventKey {
-            source: SourceName::parse("elsewhere").unwrap(),
-            ..here.key.clone()
-        },
+        key: EventKey { source: SourceName::parse("elsewhere").unwrap(), ..here.key.clone() },
         ..here.clone()
     };
     let unit_of_work = store.unit_of_work(1);
-    assert_eq!(
-        claim(&*unit_of_work, &[here, elsewhere]).await,
-        [Claim::Fresh, Claim::Fresh]
-    );
+    assert_eq!(claim(&*unit_of_work, &[here, elsewhere]).await, [Claim::Fresh, Claim::Fresh]);
 }
 
 pub async fn a_second_claim_in_one_unit_is_a_duplicate(store: impl StoreFixture) {
@@ -97,14 +82,8 @@ pub async fn ids_are_kept_byte_for_byte(store: impl StoreFixture) {
     ];
     let events: Vec<PaymentEvent> = ids.iter().map(|id| succeeded(id, id, 5)).collect();
     let unit_of_work = store.unit_of_work(1);
-    assert_eq!(
-        claim(&*unit_of_work, &events).await,
-        vec![Claim::Fresh; ids.len()]
-    );
-    assert_eq!(
-        claim(&*unit_of_work, &events).await,
-        vec![Claim::Duplicate; ids.len()]
-    );
+    assert_eq!(claim(&*unit_of_work, &events).await, vec![Claim::Fresh; ids.len()]);
+    assert_eq!(claim(&*unit_of_work, &events).await, vec![Claim::Duplicate; ids.len()]);
     let mut expected: Vec<String> = ids.map(str::to_owned).to_vec();
     expected.sort();
     let stored: Vec<String> = store.processed().await.into_iter().map(|(id, _)| id).collect();

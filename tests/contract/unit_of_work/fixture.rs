@@ -43,10 +43,7 @@ pub fn payment(id: &str, minor_units: i64) -> Payment {
 }
 
 pub fn payment_key(id: &str) -> PaymentKey {
-    PaymentKey {
-        source: source_name(),
-        payment_id: PaymentId::parse(id).unwrap(),
-    }
+    PaymentKey { source: source_name(), payment_id: PaymentId::parse(id).unwrap() }
 }
 
 /// Stores new payments in a unit of their own.

@@ -11,22 +11,12 @@ pub async fn a_payment_comes_back_as_it_was_saved(store: impl StoreFixture) {
     let first = payment("pi_1", 5);
     save(&*unit_of_work, std::slice::from_ref(&first)).await.unwrap();
     let mut unit = begin(&*unit_of_work).await;
-    assert_eq!(
-        unit.lock_payments(&[payment_key("pi_1")]).await.unwrap(),
-        [first.clone()]
-    );
-    let second = Payment {
-        last_event: EventId::parse("evt_2").unwrap(),
-        revision: 2,
-        ..first
-    };
+    assert_eq!(unit.lock_payments(&[payment_key("pi_1")]).await.unwrap(), [first.clone()]);
+    let second = Payment { last_event: EventId::parse("evt_2").unwrap(), revision: 2, ..first };
     unit.save_payments(std::slice::from_ref(&second)).await.unwrap();
     unit.commit().await.unwrap();
     let mut unit = begin(&*unit_of_work).await;
-    assert_eq!(
-        unit.lock_payments(&[payment_key("pi_1")]).await.unwrap(),
-        [second]
-    );
+    assert_eq!(unit.lock_payments(&[payment_key("pi_1")]).await.unwrap(), [second]);
 }
 
 pub async fn amounts_are_exact_to_the_last_minor_unit(store: impl StoreFixture) {
@@ -56,9 +46,7 @@ pub async fn a_payment_that_was_created_meanwhile_is_not_overwritten(store: impl
     drop(unit);
     save(&*unit_of_work, &[payment("pi_1", 5)]).await.unwrap();
     let mut unit = begin(&*unit_of_work).await;
-    let lost = unit
-        .save_payments(&[payment("pi_0", 7), payment("pi_1", 7)])
-        .await;
+    let lost = unit.save_payments(&[payment("pi_0", 7), payment("pi_1", 7)]).await;
     assert!(matches!(lost, Err(StoreError::Transient(_))), "{lost:?}");
     assert!(unit.commit().await.is_err(), "a unit that lost is committed");
     assert_eq!(store.payments().await, [("pi_1".to_owned(), 5, 1)]);
@@ -67,10 +55,7 @@ pub async fn a_payment_that_was_created_meanwhile_is_not_overwritten(store: impl
 pub async fn a_stale_change_is_not_saved(store: impl StoreFixture) {
     let unit_of_work = store.unit_of_work(1);
     save(&*unit_of_work, &[payment("pi_1", 5)]).await.unwrap();
-    let stale = Payment {
-        revision: 3,
-        ..payment("pi_1", 7)
-    };
+    let stale = Payment { revision: 3, ..payment("pi_1", 7) };
     let lost = save(&*unit_of_work, &[stale]).await;
     assert!(matches!(lost, Err(StoreError::Transient(_))), "{lost:?}");
     assert_eq!(store.payments().await, [("pi_1".to_owned(), 5, 1)]);

@@ -37,33 +37,20 @@ impl StoreFixture for PostgresFixture {
         let query = "SELECT event_id, outcome FROM processed_events ORDER BY event_id";
         let rows = self.database.client().await.query(query, &[]).await.unwrap();
         rows.iter()
-            .map(|row| {
-                (
-                    row.get(0),
-                    if row.get::<_, i16>(1) == 1 {
-                        "applied"
-                    } else {
-                        "recorded"
-                    },
-                )
-            })
+            .map(|row| (row.get(0), if row.get::<_, i16>(1) == 1 { "applied" } else { "recorded" }))
             .collect()
     }
 
     async fn payments(&self) -> Vec<(String, i64, i64)> {
         let query = "SELECT payment_id, amount_minor, revision FROM payments ORDER BY payment_id";
         let rows = self.database.client().await.query(query, &[]).await.unwrap();
-        rows.iter()
-            .map(|row| (row.get(0), row.get(1), row.get(2)))
-            .collect()
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
     }
 
     async fn recorded(&self) -> Vec<(String, String, Vec<u8>)> {
         let query = "SELECT event_id, reason, payload FROM recorded_events ORDER BY event_id";
         let rows = self.database.client().await.query(query, &[]).await.unwrap();
-        rows.iter()
-            .map(|row| (row.get(0), row.get(1), row.get(2)))
-            .collect()
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
     }
 
     async fn open_transactions(&self) -> usize {

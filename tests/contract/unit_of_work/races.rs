@@ -20,19 +20,13 @@ pub async fn of_two_units_that_race_for_an_event_one_gets_it(store: impl StoreFi
             units.spawn(async move {
                 let mut unit = begin(&*unit_of_work).await;
                 start.wait().await;
-                let claims = unit
-                    .claim(&[succeeded(&format!("evt_{round}"), "pi_1", 5)])
-                    .await
-                    .unwrap();
+                let claims = unit.claim(&[succeeded(&format!("evt_{round}"), "pi_1", 5)]).await.unwrap();
                 unit.commit().await.unwrap();
                 claims[0]
             });
         }
         let claims = units.join_all().await;
-        assert!(
-            claims.contains(&Claim::Fresh) && claims.contains(&Claim::Duplicate),
-            "{claims:?}"
-        );
+        assert!(claims.contains(&Claim::Fresh) && claims.contains(&Claim::Duplicate), "{claims:?}");
     }
 }
 
@@ -88,30 +82,17 @@ pub async fn batches_in_reverse_order_lose_no_event(store: impl StoreFixture) {
     let (one, other) = (store.unit_of_work(1), store.unit_of_work(1));
     for round in 0..20 {
         let events: Vec<PaymentEvent> = (0..50)
-            .map(|number| {
-                succeeded(
-                    &format!("evt_{round:02}_{number:02}"),
-                    &format!("pi_{number:02}"),
-                    5,
-                )
-            })
+            .map(|number| succeeded(&format!("evt_{round:02}_{number:02}"), &format!("pi_{number:02}"), 5))
             .collect();
         let reversed: Vec<PaymentEvent> = events.iter().rev().cloned().collect();
         let (forward, backward) = tokio::join!(until_done(&*one, &events), until_done(&*other, &reversed));
-        assert_eq!(
-            forward.retries + backward.retries,
-            0,
-            "they wait for each other in a circle"
-        );
+        assert_eq!(forward.retries + backward.retries, 0, "they wait for each other in a circle");
         assert_eq!(forward.fresh + backward.fresh, 50);
     }
     assert_eq!(store.processed().await.len(), 20 * 50);
     let payments = store.payments().await;
     assert_eq!(payments.len(), 50);
-    assert!(
-        payments.iter().all(|(_, _, revision)| *revision == 20),
-        "{payments:?}"
-    );
+    assert!(payments.iter().all(|(_, _, revision)| *revision == 20), "{payments:?}");
 }
 
 #[derive(Debug, Default)]
@@ -148,9 +129,7 @@ async fn apply(store: &dyn UnitOfWork, events: &[PaymentEvent]) -> Result<usize,
         .iter()
         .map(|event| {
             let id = event.payment_key().unwrap().payment_id;
-            let current = existing
-                .iter()
-                .find(|payment| payment.key == payment_key(id.as_str()));
+            let current = existing.iter().find(|payment| payment.key == payment_key(id.as_str()));
             Payment {
                 last_event: event.key.event_id.clone(),
                 revision: current.map_or(1, |payment| payment.revision + 1),

@@ -31,12 +31,7 @@ impl AmqpProxy {
                 }
             }
         });
-        Self {
-            port,
-            to_client,
-            stalled,
-            accepting,
-        }
+        Self { port, to_client, stalled, accepting }
     }
 
     /// Where it listens on this machine.

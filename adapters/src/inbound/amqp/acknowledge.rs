@@ -29,20 +29,12 @@ pub(super) fn plan<A>(outstanding: &mut BTreeMap<u64, A>, mut done: BTreeSet<u64
         oldest = Some(entry.remove());
         covers += 1;
     }
-    acks.extend(oldest.map(|acker| Ack {
+    acks.extend(oldest.map(|acker| Ack { acker, multiple: covers > 1, covers }));
+    acks.extend(done.iter().filter_map(|tag| outstanding.remove(tag)).map(|acker| Ack {
         acker,
-        multiple: covers > 1,
-        covers,
+        multiple: false,
+        covers: 1,
     }));
-    acks.extend(
-        done.iter()
-            .filter_map(|tag| outstanding.remove(tag))
-            .map(|acker| Ack {
-                acker,
-                multiple: false,
-                covers: 1,
-            }),
-    );
     Some(acks)
 }
 
@@ -53,11 +45,7 @@ mod tests {
     fn planned(outstanding: &[u64], done: &[u64]) -> Option<Vec<(u64, bool, usize)>> {
         let mut outstanding = outstanding.iter().map(|tag| (*tag, *tag)).collect();
         let acks = plan(&mut outstanding, done.iter().copied().collect())?;
-        Some(
-            acks.into_iter()
-                .map(|ack| (ack.acker, ack.multiple, ack.covers))
-                .collect(),
-        )
+        Some(acks.into_iter().map(|ack| (ack.acker, ack.multiple, ack.covers)).collect())
     }
 
     #[test]

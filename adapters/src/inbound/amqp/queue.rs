@@ -71,18 +71,11 @@ pub(super) struct Alive {
 impl AmqpQueue {
     /// Connects when subscribed to.
     pub fn new(amqp: AmqpSettings, consume: ConsumeSettings, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            amqp,
-            consume,
-            clock,
-            subscriptions: Subscriptions::default(),
-        }
+        Self { amqp, consume, clock, subscriptions: Subscriptions::default() }
     }
 
     async fn open(&self) -> Result<AmqpSubscription, QueueError> {
-        let connection = connect(&self.amqp)
-            .await
-            .map_err(|error| failed("connecting to consume", error))?;
+        let connection = connect(&self.amqp).await.map_err(|error| failed("connecting to consume", error))?;
         let limit = self.amqp.connect_timeout;
         let consuming = match tokio::time::timeout(limit, self.consume_on(&connection)).await {
             Ok(consuming) => consuming,
@@ -90,12 +83,7 @@ impl AmqpQueue {
         };
         match consuming {
             Ok((channel, consumer, confirms)) => Ok(AmqpSubscription::new(
-                Opened {
-                    connection,
-                    channel,
-                    consumer,
-                    confirms,
-                },
+                Opened { connection, channel, consumer, confirms },
                 self.consume,
                 self.amqp.retry_tiers.clone(),
                 Arc::clone(&self.clock),
@@ -137,10 +125,7 @@ impl AmqpQueue {
 }
 
 pub(super) fn failed(doing: &str, source: impl Into<BoxError>) -> QueueError {
-    QueueError {
-        doing: doing.to_owned(),
-        source: source.into(),
-    }
+    QueueError { doing: doing.to_owned(), source: source.into() }
 }
 
 #[async_trait]
@@ -178,10 +163,7 @@ impl Subscriptions {
         state.next_id += 1;
         state.alive.push((id, status));
         state.last_failure = None;
-        Alive {
-            id,
-            subscriptions: self.clone(),
-        }
+        Alive { id, subscriptions: self.clone() }
     }
 
     pub(super) fn note_failure(&self, reason: String) {
@@ -203,11 +185,7 @@ impl Subscriptions {
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        let mut state = self
-            .subscriptions
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.subscriptions.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.alive.retain(|(id, _)| *id != self.id);
     }
 }

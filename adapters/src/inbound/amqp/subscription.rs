@@ -68,12 +68,7 @@ impl AmqpSubscription {
         clock: Arc<dyn Clock>,
         subscriptions: &Subscriptions,
     ) -> Self {
-        let Opened {
-            connection,
-            channel,
-            consumer,
-            confirms,
-        } = opened;
+        let Opened { connection, channel, consumer, confirms } = opened;
         let alive = Some(subscriptions.add(connection.status().clone()));
         Self {
             connection,
@@ -101,8 +96,7 @@ impl AmqpSubscription {
                 }
                 let tag = message.delivery_tag;
                 self.outstanding.insert(tag, message.acker);
-                self.gathered
-                    .push(wire::read(tag, &message.properties, Bytes::from(message.data)));
+                self.gathered.push(wire::read(tag, &message.properties, Bytes::from(message.data)));
                 Ok(())
             }
             Some(Err(error)) => Err(self.end(error.to_string())),
@@ -145,12 +139,7 @@ impl AmqpSubscription {
             Ok(Envelope { payload, .. }) => std::mem::take(payload),
             Err(unreadable) => std::mem::take(&mut unreadable.payload),
         };
-        Ok(Some(Onward {
-            tag: delivery.token,
-            queue,
-            properties,
-            payload,
-        }))
+        Ok(Some(Onward { tag: delivery.token, queue, properties, payload }))
     }
 
     /// Publishes them all. Gives the tags of those that are durable, and why others are not.
@@ -262,19 +251,11 @@ impl Subscription for AmqpSubscription {
     }
 
     async fn close(self: Box<Self>) -> Result<(), QueueError> {
-        let Self {
-            connection,
-            channel,
-            consumer,
-            ended,
-            ..
-        } = *self;
+        let Self { connection, channel, consumer, ended, .. } = *self;
         let mut closed = Ok(());
         if ended.is_none() && connection.status().connected() {
             let farewell = async {
-                channel
-                    .basic_cancel(consumer.tag(), BasicCancelOptions::default())
-                    .await?;
+                channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await?;
                 channel.close(200, "OK".into()).await
             };
             closed = match tokio::time::timeout(CLOSE_TIMEOUT, farewell).await {

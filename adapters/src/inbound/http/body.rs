@@ -37,6 +37,7 @@ impl BodyError {
 }
 
 /// Reads the body. What its headers already rule out is refused without reading.
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn read(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -65,11 +66,7 @@ pub async fn read(
         return Err(BodyError::Empty);
     }
     // Without a length the bytes stand in a buffer of 32 KiB, which would live as long as the event waits.
-    Ok(if length.is_some() {
-        bytes
-    } else {
-        Bytes::copy_from_slice(&bytes)
-    })
+    Ok(if length.is_some() { bytes } else { Bytes::copy_from_slice(&bytes) })
 }
 
 fn content_length(request: &HttpRequest) -> Option<u64> {

@@ -60,9 +60,5 @@ impl ProblemType {
 }
 
 fn item(problem: &Problem) -> Item<'_> {
-    Item {
-        pointer: &problem.pointer,
-        code: problem.code,
-        message: &problem.message,
-    }
+    Item { pointer: &problem.pointer, code: problem.code, message: &problem.message }
 }

@@ -21,20 +21,11 @@ const fn problem_type(
     title: &'static str,
     detail: &'static str,
 ) -> ProblemType {
-    ProblemType {
-        name,
-        status,
-        title,
-        detail,
-    }
+    ProblemType { name, status, title, detail }
 }
 
-const NOT_FOUND: ProblemType = problem_type(
-    "not-found",
-    StatusCode::NOT_FOUND,
-    "Not found",
-    "There is nothing at this path.",
-);
+const NOT_FOUND: ProblemType =
+    problem_type("not-found", StatusCode::NOT_FOUND, "Not found", "There is nothing at this path.");
 const UNKNOWN_SOURCE: ProblemType = problem_type(
     "unknown-source",
     StatusCode::NOT_FOUND,
@@ -121,10 +112,7 @@ fn refuse_with(
     errors: &[Problem],
     payload: Payload,
 ) -> HttpResponse {
-    response.body(Held {
-        content: Some(Bytes::from(problem.document(errors))),
-        _payload: payload,
-    })
+    response.body(Held { content: Some(Bytes::from(problem.document(errors))), _payload: payload })
 }
 
 /// Nothing is at that path.
@@ -156,11 +144,8 @@ pub fn no_body(error: BodyError, payload: Payload) -> HttpResponse {
             refuse_with(response, &BODY_ENCODED, &[], payload)
         }
         BodyError::Empty => {
-            let empty = Problem {
-                pointer: String::new(),
-                code: "missing",
-                message: "the body is empty".to_owned(),
-            };
+            let empty =
+                Problem { pointer: String::new(), code: "missing", message: "the body is empty".to_owned() };
             refuse(&MALFORMED, &[empty], payload)
         }
     }

@@ -71,18 +71,12 @@ fn start(
     Ok(server)
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 async fn not_found(payload: Payload) -> HttpResponse {
     refusal::not_found(payload)
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 async fn health_method_not_allowed(payload: Payload) -> HttpResponse {
     refusal::method_not_allowed("GET, HEAD", payload)
 }

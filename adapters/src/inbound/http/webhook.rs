@@ -1,5 +1,7 @@
 //! `POST /webhooks/{source}`.
 
+use std::time::Instant;
+
 use actix_web::http::{Method, header};
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -32,10 +34,7 @@ struct Accepted<'a> {
 }
 
 /// Any method on a webhook's path.
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn webhook(
     request: HttpRequest,
     segment: Path<String>,
@@ -53,15 +52,10 @@ pub async fn webhook(
     let incoming = incoming_trace(&request);
     let span = tracing::info_span!("webhook", otel.kind = "server", source = %source);
     trace::set_remote_parent(&span, &incoming);
-    receive(&request, &source, payload, &state, incoming)
-        .instrument(span)
-        .await
+    receive(&request, &source, payload, &state, incoming).instrument(span).await
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 async fn receive(
     request: &HttpRequest,
     source: &SourceName,
@@ -70,17 +64,13 @@ async fn receive(
     incoming: TraceContext,
 ) -> HttpResponse {
     let settings = &state.settings;
-    let read = body::read(
-        request,
-        &mut payload,
-        settings.body_bytes_max,
-        settings.body_deadline,
-    )
-    .await;
+    let since = Instant::now();
+    let read = body::read(request, &mut payload, settings.body_bytes_max, settings.body_deadline).await;
     let bytes = match read {
         Ok(bytes) => bytes,
         Err(error) => {
             tracing::info!(source = %source, reason = error.label(), "webhook refused");
+            state.accept.refused_unread(source, error.label(), since.elapsed());
             return refusal::no_body(error, payload);
         }
     };
@@ -93,10 +83,7 @@ async fn receive(
     }
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 async fn accept(
     request: &HttpRequest,
     source: &SourceName,

@@ -93,11 +93,7 @@ mod tests {
         required: bool,
         answer: Option<Result<(), String>>,
     ) -> Arc<dyn ReadinessCheck> {
-        Arc::new(Part {
-            name,
-            required,
-            answer,
-        })
+        Arc::new(Part { name, required, answer })
     }
 
     fn json(report: &Report) -> serde_json::Value {
@@ -106,10 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_that_is_not_required_does_not_make_it_unready() {
-        let checks = [
-            part("broker", true, Some(Ok(()))),
-            part("cache", false, Some(Err("gone".to_owned()))),
-        ];
+        let checks = [part("broker", true, Some(Ok(()))), part("cache", false, Some(Err("gone".to_owned())))];
         let report = Report::of(&checks, false).await;
         assert!(report.is_ready());
         assert_eq!(

@@ -40,11 +40,7 @@ pub async fn serve(
     draining: CancellationToken,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let state = OpsState {
-        checks,
-        metrics,
-        draining,
-    };
+    let state = OpsState { checks, metrics, draining };
     start(listener, state, stop)?.await
 }
 
@@ -71,10 +67,6 @@ fn start(listener: TcpListener, state: OpsState, stop: CancellationToken) -> io:
     Ok(server)
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
 async fn metrics(state: Data<OpsState>) -> HttpResponse {
     match (state.metrics)() {
         Ok(text) => HttpResponse::Ok()
@@ -91,23 +83,13 @@ async fn live() -> HttpResponse {
     json(StatusCode::OK, br#"{"status":"live"}"#.to_vec())
 }
 
-#[expect(
-    clippy::future_not_send,
-    reason = "a request stays on the thread that read it"
-)]
 async fn ready(state: Data<OpsState>) -> HttpResponse {
     let report = Report::of(&state.checks, state.draining.is_cancelled()).await;
-    let status = if report.is_ready() {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
+    let status = if report.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // Strings only: this cannot fail.
     json(status, serde_json::to_vec(&report).unwrap_or_default())
 }
 
 fn json(status: StatusCode, document: Vec<u8>) -> HttpResponse {
-    HttpResponse::build(status)
-        .insert_header((header::CONTENT_TYPE, "application/json"))
-        .body(document)
+    HttpResponse::build(status).insert_header((header::CONTENT_TYPE, "application/json")).body(document)
 }

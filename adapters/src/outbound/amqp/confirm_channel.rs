@@ -61,11 +61,7 @@ impl ConfirmChannel {
     pub(crate) async fn open(connection: &Connection) -> lapin::Result<Self> {
         let channel = connection.create_channel().await?;
         channel.confirm_select(ConfirmSelectOptions::default()).await?;
-        Ok(Self {
-            channel,
-            next_id: 0,
-            intact: true,
-        })
+        Ok(Self { channel, next_id: 0, intact: true })
     }
 
     /// Whether it may be used for another group.
@@ -117,10 +113,7 @@ impl Heard {
 
 /// Hands the message over when first polled, so that a group is written out before any answer is awaited.
 async fn publish_one(channel: &Channel, id: u64, outgoing: Outgoing<'_>) -> Heard {
-    let options = BasicPublishOptions {
-        mandatory: true,
-        ..BasicPublishOptions::default()
-    };
+    let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
     let properties = outgoing.properties.with_correlation_id(id.to_string().into());
     let handed_over = channel
         .basic_publish(
@@ -198,11 +191,8 @@ fn judge(first_id: u64, heard: Vec<Heard>) -> Vec<Outcome> {
 mod tests {
     use super::*;
 
-    fn of(id: u64) -> Option<Returned> {
-        Some(Returned {
-            id: Some(id),
-            text: "312 NO_ROUTE".to_owned(),
-        })
+    fn returned(id: u64) -> Returned {
+        Returned { id: Some(id), text: "312 NO_ROUTE".to_owned() }
     }
 
     fn labels(heard: Vec<Heard>) -> Vec<&'static str> {
@@ -218,22 +208,19 @@ mod tests {
 
     #[test]
     fn a_return_is_attributed_by_id_whichever_confirm_carries_it() {
-        let heard = vec![Heard::Ack(of(12)), Heard::Ack(None), Heard::Ack(None)];
+        let heard = vec![Heard::Ack(Some(returned(12))), Heard::Ack(None), Heard::Ack(None)];
         assert_eq!(labels(heard), ["stored", "stored", "unroutable"]);
     }
 
     #[test]
     fn a_confirm_that_carries_anothers_return_counts_only_in_a_complete_group() {
-        let heard = vec![Heard::Ack(of(12)), Heard::Ack(None), Heard::Nothing];
+        let heard = vec![Heard::Ack(Some(returned(12))), Heard::Ack(None), Heard::Nothing];
         assert_eq!(labels(heard), ["broken", "stored", "unroutable"]);
     }
 
     #[test]
     fn a_return_of_unknown_origin_spoils_every_confirm() {
-        let stranger = Some(Returned {
-            id: None,
-            text: "?".to_owned(),
-        });
+        let stranger = Some(Returned { id: None, text: "?".to_owned() });
         let heard = vec![Heard::Ack(stranger), Heard::Ack(None), Heard::Nack(None)];
         assert_eq!(labels(heard), ["unroutable", "unroutable", "refused"]);
     }

@@ -56,17 +56,11 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens a connection that does not recover by itself.
 pub(crate) async fn connect(settings: &AmqpSettings) -> Result<Connection, ConnectError> {
-    let mut uri: AMQPUri = settings
-        .url
-        .expose_secret()
-        .parse()
-        .map_err(|_| ConnectError::InvalidUrl)?;
+    let mut uri: AMQPUri = settings.url.expose_secret().parse().map_err(|_| ConnectError::InvalidUrl)?;
     let address = format!("{}:{}/{}", uri.authority.host, uri.authority.port, uri.vhost);
     let limit = settings.connect_timeout;
     // So that lapin's thread, which outlives the dropped future, ends as well.
-    uri.query
-        .connection_timeout
-        .get_or_insert(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+    uri.query.connection_timeout.get_or_insert(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
     let properties = ConnectionProperties::default().with_connection_name(settings.name.as_str().into());
     match tokio::time::timeout(limit, Connection::connect_uri(uri, properties)).await {
         Ok(Ok(connection)) => Ok(connection),
@@ -115,12 +109,9 @@ mod tests {
 
     #[tokio::test]
     async fn no_error_tells_the_password() {
-        for url in [
-            "amqp://u:hunter2@127.0.0.1:1/%2f",
-            "http://u:hunter2@x",
-            "amqp://u:hunter2@[",
-            ":hunter2",
-        ] {
+        for url in
+            ["amqp://u:hunter2@127.0.0.1:1/%2f", "http://u:hunter2@x", "amqp://u:hunter2@[", ":hunter2"]
+        {
             let settings = settings(url);
             let error = connect(&settings).await.expect_err("nothing listens there");
             let told = format!("{error} {error:?} {settings:?}");

@@ -20,10 +20,7 @@ pub struct AmqpInspector {
 impl AmqpInspector {
     /// Connects when it is first asked.
     pub fn new(settings: AmqpSettings) -> Self {
-        Self {
-            settings,
-            open: Mutex::new(None),
-        }
+        Self { settings, open: Mutex::new(None) }
     }
 
     async fn count(&self) -> Result<QueueDepths, QueueError> {
@@ -46,32 +43,18 @@ impl AmqpInspector {
     }
 
     async fn connect(&self) -> Result<(Connection, Channel), QueueError> {
-        let failed = |source| QueueError {
-            doing: "connecting to count the queues".to_owned(),
-            source,
-        };
-        let connection = connect(&self.settings)
-            .await
-            .map_err(|error| failed(error.into()))?;
-        let channel = connection
-            .create_channel()
-            .await
-            .map_err(|error| failed(error.into()))?;
+        let failed = |source| QueueError { doing: "connecting to count the queues".to_owned(), source };
+        let connection = connect(&self.settings).await.map_err(|error| failed(error.into()))?;
+        let channel = connection.create_channel().await.map_err(|error| failed(error.into()))?;
         Ok((connection, channel))
     }
 }
 
 async fn ready(channel: &Channel, queue: &str) -> Result<u64, QueueError> {
-    let options = QueueDeclareOptions {
-        passive: true,
-        ..QueueDeclareOptions::durable()
-    };
-    let declared = channel
-        .queue_declare(queue.into(), options, FieldTable::default())
-        .await
-        .map_err(|source| QueueError {
-            doing: format!("counting the messages of {queue}"),
-            source: source.into(),
+    let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+    let declared =
+        channel.queue_declare(queue.into(), options, FieldTable::default()).await.map_err(|source| {
+            QueueError { doing: format!("counting the messages of {queue}"), source: source.into() }
         })?;
     Ok(u64::from(declared.message_count()))
 }

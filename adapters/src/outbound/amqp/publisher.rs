@@ -35,12 +35,7 @@ pub struct PublisherSettings {
 
 impl Default for PublisherSettings {
     fn default() -> Self {
-        Self {
-            confirm_timeout: Duration::from_secs(5),
-            waiting_max: 4096,
-            group_max: 256,
-            channels: 3,
-        }
+        Self { confirm_timeout: Duration::from_secs(5), waiting_max: 4096, group_max: 256, channels: 3 }
     }
 }
 
@@ -125,11 +120,7 @@ impl AmqpPublisher {
     /// Takes nothing more, brings what waits to its end, and closes the connection.
     pub async fn close(&self) {
         self.closing.cancel();
-        let running = self
-            .supervisor
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let running = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(running) = running
             && let Err(error) = running.await
         {
@@ -150,17 +141,12 @@ impl AmqpPublisher {
         }
         let properties = wire::properties(&envelope).map_err(|error| PublishError::Broken(error.into()))?;
         let (answer, answered) = oneshot::channel();
-        let job = Job {
-            properties,
-            payload: envelope.payload,
-            deadline,
-            answer,
-        };
+        let job = Job { properties, payload: envelope.payload, deadline, answer };
         match self.waiting.try_send(job) {
             Ok(()) => Ok(answered),
-            Err(mpsc::error::TrySendError::Full(_)) => Err(PublishError::Overloaded {
-                limit: self.settings.waiting_max,
-            }),
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                Err(PublishError::Overloaded { limit: self.settings.waiting_max })
+            }
             Err(mpsc::error::TrySendError::Closed(_)) => {
                 Err(PublishError::Unavailable("the publisher has ended".to_owned()))
             }
@@ -181,10 +167,8 @@ impl EventPublisher for AmqpPublisher {
     async fn publish(&self, envelopes: Vec<Envelope>) -> Vec<Answer> {
         let deadline = Instant::now() + self.settings.confirm_timeout;
         // All are handed over before the first answer is awaited.
-        let waiting: Vec<_> = envelopes
-            .into_iter()
-            .map(|envelope| self.enqueue(envelope, deadline))
-            .collect();
+        let waiting: Vec<_> =
+            envelopes.into_iter().map(|envelope| self.enqueue(envelope, deadline)).collect();
         let mut answers = Vec::with_capacity(waiting.len());
         for handed_over in waiting {
             answers.push(match handed_over {
@@ -209,9 +193,7 @@ impl ReadinessCheck for AmqpPublisher {
     async fn check(&self) -> Result<(), String> {
         match &*self.condition.borrow() {
             Condition::Serving { mismatch: None } => Ok(()),
-            Condition::Serving {
-                mismatch: Some(mismatch),
-            } => Err(mismatch.clone()),
+            Condition::Serving { mismatch: Some(mismatch) } => Err(mismatch.clone()),
             obstructed => Err(obstructed.obstacle().unwrap_or_default()),
         }
     }

@@ -94,21 +94,14 @@ pub async fn declare(connection: &Connection, tiers: &[Duration]) -> Result<(), 
     if let Err(error) = channel.close(200, "OK".into()).await {
         tracing::debug!(%error, "the declaring channel did not close cleanly");
     }
-    if mismatches.is_empty() {
-        Ok(())
-    } else {
-        Err(TopologyError::Mismatch(mismatches))
-    }
+    if mismatches.is_empty() { Ok(()) } else { Err(TopologyError::Mismatch(mismatches)) }
 }
 
 async fn open(connection: &Connection) -> Result<Channel, TopologyError> {
     connection
         .create_channel()
         .await
-        .map_err(|source| TopologyError::Failed {
-            what: "anything: no channel opens".to_owned(),
-            source,
-        })
+        .map_err(|source| TopologyError::Failed { what: "anything: no channel opens".to_owned(), source })
 }
 
 fn is_mismatch(error: &lapin::Error) -> bool {
@@ -137,10 +130,7 @@ impl Part {
     async fn declare(self, channel: &Channel) -> lapin::Result<()> {
         match self {
             Self::Exchange => {
-                let options = ExchangeDeclareOptions {
-                    durable: true,
-                    ..ExchangeDeclareOptions::default()
-                };
+                let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
                 channel
                     .exchange_declare(
                         MAIN_EXCHANGE.into(),
@@ -150,10 +140,9 @@ impl Part {
                     )
                     .await
             }
-            Self::Queue { name, arguments } => channel
-                .queue_declare(name.into(), QueueDeclareOptions::durable(), arguments)
-                .await
-                .map(drop),
+            Self::Queue { name, arguments } => {
+                channel.queue_declare(name.into(), QueueDeclareOptions::durable(), arguments).await.map(drop)
+            }
             Self::Binding => {
                 channel
                     .queue_bind(
@@ -173,10 +162,7 @@ impl Part {
 fn parts(tiers: &[Duration]) -> Vec<Part> {
     let mut parts = vec![
         Part::Exchange,
-        Part::Queue {
-            name: DEAD_LETTER_QUEUE.to_owned(),
-            arguments: quorum(UNLIMITED_DELIVERIES),
-        },
+        Part::Queue { name: DEAD_LETTER_QUEUE.to_owned(), arguments: quorum(UNLIMITED_DELIVERIES) },
         Part::Queue {
             name: MAIN_QUEUE.to_owned(),
             arguments: dead_lettering(quorum(MAIN_DELIVERY_LIMIT), "", DEAD_LETTER_QUEUE),
@@ -187,10 +173,7 @@ fn parts(tiers: &[Duration]) -> Vec<Part> {
         let mut arguments = dead_lettering(quorum(UNLIMITED_DELIVERIES), MAIN_EXCHANGE, MAIN_ROUTING_KEY);
         let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
         arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
-        Part::Queue {
-            name: retry_queue(*delay),
-            arguments,
-        }
+        Part::Queue { name: retry_queue(*delay), arguments }
     }));
     parts
 }
@@ -233,7 +216,7 @@ mod tests {
         assert_eq!(tier(1), Some(Duration::from_secs(5)));
         assert_eq!(tier(5), Some(Duration::from_secs(5)));
         assert_eq!(tier(6), Some(Duration::from_secs(20)));
-        assert_eq!(tier(600), Some(Duration::from_secs(60)));
+        assert_eq!(tier(600), Some(Duration::from_mins(1)));
         assert_eq!(retry_tier(&[], Duration::from_secs(1)), None);
     }
 }

@@ -78,11 +78,7 @@ struct HistoryEntry {
 
 /// The properties of an envelope that has not failed yet. Its payload is the body, untouched.
 pub fn properties(envelope: &Envelope) -> Result<BasicProperties, HeadersTooLarge> {
-    let bytes: usize = envelope
-        .headers
-        .iter()
-        .map(|(name, value)| name.len() + value.len())
-        .sum();
+    let bytes: usize = envelope.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > KEPT_HEADERS_BYTES_MAX {
         return Err(HeadersTooLarge { bytes });
     }
@@ -94,18 +90,11 @@ pub fn properties(envelope: &Envelope) -> Result<BasicProperties, HeadersTooLarg
     put_number(&mut headers, HEADER_RECEIVED_AT, envelope.received_at.as_micros());
     if !envelope.headers.is_empty() {
         let pairs = envelope.headers.iter().flat_map(|(name, value)| [name, value]);
-        let list: Vec<AMQPValue> = pairs
-            .map(|text| AMQPValue::LongString(text.as_str().into()))
-            .collect();
-        headers.insert(
-            HEADER_HEADERS.into(),
-            AMQPValue::FieldArray(FieldArray::from(list)),
-        );
+        let list: Vec<AMQPValue> = pairs.map(|text| AMQPValue::LongString(text.as_str().into())).collect();
+        headers.insert(HEADER_HEADERS.into(), AMQPValue::FieldArray(FieldArray::from(list)));
     }
-    let trace = [
-        (HEADER_TRACEPARENT, &envelope.trace.traceparent),
-        (HEADER_TRACESTATE, &envelope.trace.tracestate),
-    ];
+    let trace =
+        [(HEADER_TRACEPARENT, &envelope.trace.traceparent), (HEADER_TRACESTATE, &envelope.trace.tracestate)];
     for (name, value) in trace {
         if let Some(value) = value.as_ref().filter(|value| value.len() <= TRACE_BYTES_MAX) {
             put_text(&mut headers, name, value);
@@ -149,11 +138,7 @@ pub fn dead_letter_properties(
     };
     let mut headers = with_failures(headers_of(&properties), delivery.failed_attempts, history);
     put_text(&mut headers, HEADER_REASON, reason.label());
-    put_text(
-        &mut headers,
-        HEADER_DETAIL,
-        cut(&reason.detail(), DETAIL_BYTES_MAX),
-    );
+    put_text(&mut headers, HEADER_DETAIL, cut(&reason.detail(), DETAIL_BYTES_MAX));
     put_number(&mut headers, HEADER_DEAD_LETTERED_AT, now.as_micros());
     put_text(&mut headers, HEADER_RELEASE, env!("CARGO_PKG_VERSION"));
     put_text(&mut headers, HEADER_QUEUE, queue);
@@ -185,9 +170,7 @@ fn read_envelope(
     match number(headers, HEADER_VERSION) {
         Some(VERSION) => {}
         Some(other) => {
-            return Err(format!(
-                "{HEADER_VERSION} is {other}; this release reads {VERSION}"
-            ));
+            return Err(format!("{HEADER_VERSION} is {other}; this release reads {VERSION}"));
         }
         None => return Err(format!("{HEADER_VERSION} is missing or not a number")),
     }
@@ -201,10 +184,7 @@ fn read_envelope(
             event_id: EventId::parse(event_id).map_err(|error| format!("{HEADER_EVENT_ID} {error}"))?,
         },
         received_at: Timestamp::from_micros(received_at),
-        content_type: properties
-            .content_type()
-            .as_ref()
-            .map(|text| text.as_str().to_owned()),
+        content_type: properties.content_type().as_ref().map(|text| text.as_str().to_owned()),
         headers: read_kept_headers(headers)?,
         trace: TraceContext {
             traceparent: text(headers, HEADER_TRACEPARENT).map(str::to_owned),
@@ -222,18 +202,16 @@ fn read_kept_headers(headers: &FieldTable) -> Result<Vec<(String, String)>, Stri
     };
     let texts: Option<Vec<&str>> = list.iter().map(as_text).collect();
     match texts.as_deref().map(<[&str]>::as_chunks::<2>) {
-        Some((pairs, [])) => Ok(pairs
-            .iter()
-            .map(|[name, value]| ((*name).to_owned(), (*value).to_owned()))
-            .collect()),
+        Some((pairs, [])) => {
+            Ok(pairs.iter().map(|[name, value]| ((*name).to_owned(), (*value).to_owned())).collect())
+        }
         _ => Err(format!("{HEADER_HEADERS} is not a list of names and values")),
     }
 }
 
 fn read_history(headers: &FieldTable) -> Vec<AttemptFailure> {
-    let entries: Vec<HistoryEntry> = text(headers, HEADER_HISTORY)
-        .and_then(|json| serde_json::from_str(json).ok())
-        .unwrap_or_default();
+    let entries: Vec<HistoryEntry> =
+        text(headers, HEADER_HISTORY).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
     let surplus = entries.len().saturating_sub(HISTORY_ENTRIES_MAX);
     let newest = entries.into_iter().skip(surplus);
     newest

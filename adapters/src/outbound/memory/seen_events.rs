@@ -93,10 +93,7 @@ impl Generations {
 impl SeenEvents for MemorySeenEvents {
     async fn look(&self, keys: &[EventKey]) -> Vec<Seen> {
         let now = self.clock.now();
-        let claim = Entry {
-            seen: Seen::InProgress,
-            expires_at: now.plus(self.lease),
-        };
+        let claim = Entry { seen: Seen::InProgress, expires_at: now.plus(self.lease) };
         self.with_generations(|generations| {
             let mut look = |key: &EventKey| {
                 generations.live(key, now).unwrap_or_else(|| {
@@ -112,10 +109,7 @@ impl SeenEvents for MemorySeenEvents {
         let expires_at = self.clock.now().plus(self.mark_ttl);
         self.with_generations(|generations| {
             for (key, fingerprint) in events {
-                let entry = Entry {
-                    seen: Seen::Committed(*fingerprint),
-                    expires_at,
-                };
+                let entry = Entry { seen: Seen::Committed(*fingerprint), expires_at };
                 generations.insert(key.clone(), entry, self.generation_size);
             }
         });
@@ -160,8 +154,7 @@ mod tests {
         let seen = remembering(10);
         let fingerprint = succeeded("evt", "pi", 1).fingerprint();
         for n in 0..1_000 {
-            seen.mark_committed(&[(event_key(&format!("evt_{n}")), fingerprint)])
-                .await;
+            seen.mark_committed(&[(event_key(&format!("evt_{n}")), fingerprint)]).await;
         }
         let held = seen.with_generations(|g| g.young.len() + g.old.len());
         assert!(held <= 10, "{held}");

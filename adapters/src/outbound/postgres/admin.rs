@@ -43,9 +43,7 @@ impl StoreAdmin for PostgresAdmin {
         session.release();
         match (found.pop(), found.is_empty()) {
             (Some(identity), true) => Ok(identity),
-            _ => Err(StoreError::Permanent(
-                "store_identity does not have exactly one row".into(),
-            )),
+            _ => Err(StoreError::Permanent("store_identity does not have exactly one row".into())),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::statement::statement;
 mod invariants;
 
 /// How long one query of the audit may take: it reads whole tables.
-const QUERY_TIMEOUT: Duration = Duration::from_secs(600);
+const QUERY_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The audit of a PostgreSQL store.
 pub struct PostgresAudit {
@@ -32,12 +32,7 @@ impl PostgresAudit {
     async fn snapshot(&self) -> Result<Session, StoreError> {
         let mut session = self.pool.session().await?;
         session.begin_snapshot().await?;
-        session
-            .run(&format!(
-                "SET LOCAL statement_timeout = {}",
-                QUERY_TIMEOUT.as_millis()
-            ))
-            .await?;
+        session.run(&format!("SET LOCAL statement_timeout = {}", QUERY_TIMEOUT.as_millis())).await?;
         session.wait_for_answers(QUERY_TIMEOUT + Duration::from_secs(1));
         Ok(session)
     }
@@ -63,10 +58,7 @@ impl StoreAudit for PostgresAudit {
             .await?;
         session.commit().await?;
         let (applied, recorded) = counted.first().copied().unwrap_or_default();
-        Ok(StoreTotals {
-            applied: applied.unsigned_abs(),
-            recorded: recorded.unsigned_abs(),
-        })
+        Ok(StoreTotals { applied: applied.unsigned_abs(), recorded: recorded.unsigned_abs() })
     }
 }
 

@@ -45,35 +45,25 @@ impl Connector {
             settings.lock_timeout.as_millis(),
             settings.idle_in_transaction_timeout.as_millis(),
         );
-        Ok(Self {
-            config,
-            tls: tls::connector(&trust)?,
-            setup,
-        })
+        Ok(Self { config, tls: tls::connector(&trust)?, setup })
     }
 
     /// A new session.
     pub(super) async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
-        let mut session = match &self.tls {
-            Some(tls) => {
-                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await?
-            }
-            None => {
-                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await?
-            }
+        let mut session = if let Some(tls) = &self.tls {
+            let (client, connection) =
+                self.config.connect(tls.clone()).await.map_err(|error| refused(&error))?;
+            AsyncPgConnection::try_from_client_and_connection(client, connection).await?
+        } else {
+            let (client, connection) = self.config.connect(NoTls).await.map_err(|error| refused(&error))?;
+            AsyncPgConnection::try_from_client_and_connection(client, connection).await?
         };
-        session
-            .batch_execute(&self.setup)
-            .await
-            .map_err(ConnectionError::CouldntSetupConfiguration)?;
+        session.batch_execute(&self.setup).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         Ok(session)
     }
 }
 
 /// With the causes, which the driver's own text leaves out. They name hosts and users, never a password.
-#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
-fn refused(error: tokio_postgres::Error) -> ConnectionError {
-    ConnectionError::BadConnection(application::error_chain::describe(&error))
+fn refused(error: &tokio_postgres::Error) -> ConnectionError {
+    ConnectionError::BadConnection(application::error_chain::describe(error))
 }

@@ -20,10 +20,10 @@ use super::settings::PostgresSettings;
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../migrations/postgres");
 
 /// "payonce" in ASCII: who migrates holds the advisory lock of this number.
-const LOCK_QUERY: &str = "SELECT pg_try_advisory_lock(31650426352755557)";
+const LOCK_QUERY: &str = "SELECT pg_try_advisory_lock(31632371580035941)";
 
 /// How long to wait for another process that migrates.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
+const LOCK_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// How often to ask for the lock. It is asked for again and again, since waiting inside of a statement would
 /// hold up `CREATE INDEX CONCURRENTLY` of the one who has it.
@@ -75,25 +75,17 @@ fn apply(session: AsyncPgConnection) -> Result<Vec<String>, BoxError> {
 /// The names of the steps that are missing. Changes nothing.
 pub(super) async fn pending(pool: &PostgresPool) -> Result<Vec<String>, StoreError> {
     let mut session = pool.session().await?;
-    let table: Vec<bool> = session
-        .rows(sql::<Bool>(
-            "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL",
-        ))
-        .await?;
+    let table: Vec<bool> =
+        session.rows(sql::<Bool>("SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL")).await?;
     let applied: Vec<String> = if table == [true] {
-        session
-            .rows(sql::<Text>("SELECT version FROM __diesel_schema_migrations"))
-            .await?
+        session.rows(sql::<Text>("SELECT version FROM __diesel_schema_migrations")).await?
     } else {
         Vec::new()
     };
     session.release();
     let mut known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Permanent)?;
     known.retain(|migration| !applied.contains(&migration.name().version().to_string()));
-    let mut names: Vec<String> = known
-        .iter()
-        .map(|migration| migration.name().to_string())
-        .collect();
+    let mut names: Vec<String> = known.iter().map(|migration| migration.name().to_string()).collect();
     names.sort();
     Ok(names)
 }

@@ -12,10 +12,7 @@ pub(super) struct PaymentColumns<'a> {
 
 impl<'a> PaymentColumns<'a> {
     pub(super) fn of(payments: &'a [&'a Payment]) -> Self {
-        Self {
-            payments,
-            currencies: payments.iter().map(|payment| payment.amount.currency()).collect(),
-        }
+        Self { payments, currencies: payments.iter().map(|payment| payment.amount.currency()).collect() }
     }
 
     pub(super) fn create(&self) -> CreatePayments<'_> {
@@ -40,15 +37,7 @@ impl<'a> PaymentColumns<'a> {
             last_event_ids,
             revisions,
         } = self.create();
-        ChangePayments {
-            sources,
-            payment_ids,
-            states,
-            amounts_minor,
-            currencies,
-            last_event_ids,
-            revisions,
-        }
+        ChangePayments { sources, payment_ids, states, amounts_minor, currencies, last_event_ids, revisions }
     }
 
     fn texts(&self, text: impl Fn(&'a Payment) -> &'a str) -> Vec<&'a str> {

@@ -47,19 +47,12 @@ impl PostgresPool {
             .recycle_timeout(Some(settings.connect_timeout))
             .build()
             .map_err(|error| PostgresSetupError::Pool(error.to_string()))?;
-        Ok(Self {
-            sessions,
-            answer_timeout: settings.answer_timeout(),
-        })
+        Ok(Self { sessions, answer_timeout: settings.answer_timeout() })
     }
 
     /// A session, when one is free in time.
     pub(super) async fn session(&self) -> Result<Session, StoreError> {
-        let connection = self
-            .sessions
-            .get()
-            .await
-            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        let connection = self.sessions.get().await.map_err(|error| StoreError::Unavailable(error.into()))?;
         Ok(Session::new(connection, self.answer_timeout))
     }
 }

@@ -37,9 +37,7 @@ impl ReadinessCheck for PostgresReadiness {
     }
 
     async fn check(&self) -> Result<(), String> {
-        probe(&self.pool, CHECK_TIMEOUT)
-            .await
-            .map_err(|error| describe(&error))
+        probe(&self.pool, CHECK_TIMEOUT).await.map_err(|error| describe(&error))
     }
 }
 
@@ -59,9 +57,7 @@ pub(super) async fn probe(pool: &PostgresPool, timeout: Duration) -> Result<(), 
         session.release();
         Ok(())
     };
-    tokio::time::timeout(timeout, asked).await.unwrap_or_else(|_| {
-        Err(StoreError::Unavailable(
-            format!("no answer within {timeout:?}").into(),
-        ))
-    })
+    tokio::time::timeout(timeout, asked)
+        .await
+        .unwrap_or_else(|_| Err(StoreError::Unavailable(format!("no answer within {timeout:?}").into())))
 }

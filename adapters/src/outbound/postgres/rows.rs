@@ -32,10 +32,7 @@ fn read(
     (source, payment_id, state, minor, currency, last_event, revision): PaymentRow,
 ) -> Result<Payment, BoxError> {
     Ok(Payment {
-        key: PaymentKey {
-            source: SourceName::parse(&source)?,
-            payment_id: PaymentId::parse(&payment_id)?,
-        },
+        key: PaymentKey { source: SourceName::parse(&source)?, payment_id: PaymentId::parse(&payment_id)? },
         state: PaymentState::from_name(&state).ok_or_else(|| format!("unknown state {state:?}"))?,
         amount: Money::new(minor, Currency::parse(&currency)?),
         last_event: EventId::parse(&last_event)?,
@@ -49,10 +46,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_counted_from_2000() {
-        assert_eq!(
-            moment(Timestamp::from_micros(POSTGRES_EPOCH_MICROS)),
-            PgTimestamp(0)
-        );
+        assert_eq!(moment(Timestamp::from_micros(POSTGRES_EPOCH_MICROS)), PgTimestamp(0));
         assert_eq!(moment(Timestamp::from_micros(i64::MIN)), PgTimestamp(i64::MIN));
     }
 
@@ -60,9 +54,6 @@ mod tests {
     fn a_row_of_an_unknown_state_is_not_read() {
         let row = ["payment", "pi_1", "gone", "USD", "evt_1"].map(str::to_owned);
         let [source, id, state, currency, event] = row;
-        assert!(matches!(
-            payment((source, id, state, 1, currency, event, 1)),
-            Err(StoreError::Transient(_))
-        ));
+        assert!(matches!(payment((source, id, state, 1, currency, event, 1)), Err(StoreError::Transient(_))));
     }
 }

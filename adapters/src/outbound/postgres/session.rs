@@ -32,11 +32,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(connection: Connection, answer_timeout: Duration) -> Self {
-        Self {
-            connection: Some(connection),
-            answer_timeout,
-            failed: false,
-        }
+        Self { connection: Some(connection), answer_timeout, failed: false }
     }
 
     /// Waits `answer_timeout` for each answer from now on.
@@ -56,11 +52,7 @@ impl Session {
         let timeout = self.answer_timeout;
         let connection: &mut AsyncPgConnection = self.connection()?;
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        let result = answer(
-            timeout,
-            AnsiTransactionManager::begin_transaction_sql(connection, begin),
-        )
-        .await;
+        let result = answer(timeout, AnsiTransactionManager::begin_transaction_sql(connection, begin)).await;
         self.settle(result).await
     }
 
@@ -125,13 +117,11 @@ impl Session {
     }
 
     fn connection(&mut self) -> Result<&mut Connection, StoreError> {
-        self.connection
-            .as_mut()
-            .ok_or_else(|| StoreError::Unavailable("the session is lost".into()))
+        self.connection.as_mut().ok_or_else(|| StoreError::Unavailable("the session is lost".into()))
     }
 
     /// Latches an error, and finds out whether it was the session that broke.
-    async fn settle<T>(&mut self, result: Result<QueryResult<T>, NoAnswer>) -> Result<T, StoreError> {
+    async fn settle<T: Send>(&mut self, result: Result<QueryResult<T>, NoAnswer>) -> Result<T, StoreError> {
         let error = match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => classify(error),
@@ -180,7 +170,5 @@ async fn answer<T>(
     timeout: Duration,
     asked: impl Future<Output = QueryResult<T>> + Send,
 ) -> Result<QueryResult<T>, NoAnswer> {
-    tokio::time::timeout(timeout, asked)
-        .await
-        .map_err(|_| NoAnswer(timeout))
+    tokio::time::timeout(timeout, asked).await.map_err(|_| NoAnswer(timeout))
 }

@@ -83,9 +83,7 @@ impl PostgresSettings {
         }
         // A space is `%20` to tokio_postgres; `+` is a plus sign.
         let others = others.finish().replace('+', "%20");
-        let mut config: Config = format!("{base}?{others}")
-            .parse()
-            .map_err(|_| PostgresSetupError::Url)?;
+        let mut config: Config = format!("{base}?{others}").parse().map_err(|_| PostgresSetupError::Url)?;
         let verified = roots.map_or(TlsTrust::Platform, TlsTrust::Roots);
         let (mode, trust) = match mode.as_deref() {
             Some("disable") => (SslMode::Disable, TlsTrust::Disabled),
@@ -135,11 +133,7 @@ mod tests {
     fn required_tls_is_verified() {
         for mode in ["require", "verify-ca", "verify-full"] {
             let (config, trust) = target(&format!("postgres://u@h/db?sslmode={mode}")).unwrap();
-            assert_eq!(
-                (config.get_ssl_mode(), trust),
-                (SslMode::Require, TlsTrust::Platform),
-                "{mode}"
-            );
+            assert_eq!((config.get_ssl_mode(), trust), (SslMode::Require, TlsTrust::Platform), "{mode}");
         }
         let (_, trust) = target("postgres://h/db?sslrootcert=%2Fca.pem&sslmode=verify-full").unwrap();
         assert_eq!(trust, TlsTrust::Roots(PathBuf::from("/ca.pem")));

@@ -25,17 +25,16 @@ pub(super) fn connector(trust: &TlsTrust) -> Result<Option<MakeRustlsConnect>, P
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate::of(&provider)))
             .with_no_client_auth(),
-        TlsTrust::Platform => builder
-            .with_platform_verifier()
-            .map_err(PostgresSetupError::Tls)?
-            .with_no_client_auth(),
+        TlsTrust::Platform => {
+            builder.with_platform_verifier().map_err(PostgresSetupError::Tls)?.with_no_client_auth()
+        }
         TlsTrust::Roots(file) => builder.with_root_certificates(roots(file)?).with_no_client_auth(),
     };
     Ok(Some(MakeRustlsConnect::new(config)))
 }
 
 fn roots(file: &Path) -> Result<RootCertStore, PostgresSetupError> {
-    let unusable = |error| PostgresSetupError::RootCertificates(error);
+    let unusable = PostgresSetupError::RootCertificates;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(file).map_err(|error| unusable(error.into()))? {
         let certificate = certificate.map_err(|error| unusable(error.into()))?;

@@ -38,10 +38,7 @@ impl UnitOfWork for PostgresUnitOfWork {
             StoreError::Transient(cause) | StoreError::Permanent(cause) => StoreError::Unavailable(cause),
             unavailable @ StoreError::Unavailable(_) => unavailable,
         })?;
-        Ok(Box::new(PostgresTransaction {
-            session,
-            consumer: self.consumer.clone(),
-        }))
+        Ok(Box::new(PostgresTransaction { session, consumer: self.consumer.clone() }))
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
@@ -63,26 +60,15 @@ impl Transaction for PostgresTransaction {
             consumer: self.consumer.as_str(),
             event_ids: events.iter().map(|event| event.key.event_id.as_str()).collect(),
             sources: events.iter().map(|event| event.key.source.as_str()).collect(),
-            fingerprints: fingerprints
-                .iter()
-                .map(|print| print.as_bytes().as_slice())
-                .collect(),
+            fingerprints: fingerprints.iter().map(|print| print.as_bytes().as_slice()).collect(),
             outcomes: events.iter().map(outcome).collect(),
             payment_ids: events.iter().map(payment_id).collect(),
-            received_at: events
-                .iter()
-                .map(|event| rows::moment(event.received_at))
-                .collect(),
+            received_at: events.iter().map(|event| rows::moment(event.received_at)).collect(),
         };
         let inserted: Vec<(String, String)> = self.session.rows(claim).await?;
-        let fresh: HashSet<(&str, &str)> = inserted
-            .iter()
-            .map(|(event_id, source)| (event_id.as_str(), source.as_str()))
-            .collect();
-        let known: Vec<&PaymentEvent> = events
-            .iter()
-            .filter(|event| !fresh.contains(&key(event)))
-            .collect();
+        let fresh: HashSet<(&str, &str)> =
+            inserted.iter().map(|(event_id, source)| (event_id.as_str(), source.as_str())).collect();
+        let known: Vec<&PaymentEvent> = events.iter().filter(|event| !fresh.contains(&key(event))).collect();
         let mut stored = self.stored_fingerprints(&known).await?.into_iter();
         let mut claims = Vec::with_capacity(events.len());
         for (event, claimed) in events.iter().zip(&fingerprints) {
@@ -116,64 +102,35 @@ impl Transaction for PostgresTransaction {
         if !created.is_empty() {
             let columns = PaymentColumns::of(&created);
             let count = self.session.change(columns.create()).await?;
-            self.expect_rows(
-                count,
-                created.len(),
-                "another unit has created a payment meanwhile",
-            )?;
+            self.expect_rows(count, created.len(), "another unit has created a payment meanwhile")?;
         }
         if !changed.is_empty() {
             let columns = PaymentColumns::of(&changed);
             let count = self.session.change(columns.change()).await?;
-            self.expect_rows(
-                count,
-                changed.len(),
-                "another unit has changed a payment meanwhile",
-            )?;
+            self.expect_rows(count, changed.len(), "another unit has changed a payment meanwhile")?;
         }
         Ok(())
     }
 
     async fn record(&mut self, recorded: &[RecordedEvent]) -> Result<(), StoreError> {
-        let expected_applied: Vec<&PaymentEvent> = recorded
-            .iter()
-            .map(|recorded| &recorded.event)
-            .filter(|event| event.change.is_some())
-            .collect();
+        let expected_applied: Vec<&PaymentEvent> =
+            recorded.iter().map(|recorded| &recorded.event).filter(|event| event.change.is_some()).collect();
         if !expected_applied.is_empty() {
             let mark = MarkRecorded {
                 consumer: self.consumer.as_str(),
-                event_ids: expected_applied
-                    .iter()
-                    .map(|event| event.key.event_id.as_str())
-                    .collect(),
-                sources: expected_applied
-                    .iter()
-                    .map(|event| event.key.source.as_str())
-                    .collect(),
+                event_ids: expected_applied.iter().map(|event| event.key.event_id.as_str()).collect(),
+                sources: expected_applied.iter().map(|event| event.key.source.as_str()).collect(),
             };
             let count = self.session.change(mark).await?;
             self.expect_rows(count, expected_applied.len(), "an event to record is not claimed")?;
         }
         let store = StoreRecorded {
             consumer: self.consumer.as_str(),
-            event_ids: recorded
-                .iter()
-                .map(|recorded| recorded.event.key.event_id.as_str())
-                .collect(),
-            sources: recorded
-                .iter()
-                .map(|recorded| recorded.event.key.source.as_str())
-                .collect(),
-            kinds: recorded
-                .iter()
-                .map(|recorded| recorded.event.kind.as_str())
-                .collect(),
+            event_ids: recorded.iter().map(|recorded| recorded.event.key.event_id.as_str()).collect(),
+            sources: recorded.iter().map(|recorded| recorded.event.key.source.as_str()).collect(),
+            kinds: recorded.iter().map(|recorded| recorded.event.kind.as_str()).collect(),
             reasons: recorded.iter().map(|recorded| recorded.reason.as_str()).collect(),
-            payloads: recorded
-                .iter()
-                .map(|recorded| recorded.payload.as_ref())
-                .collect(),
+            payloads: recorded.iter().map(|recorded| recorded.payload.as_ref()).collect(),
         };
         self.session.change(store).await?;
         Ok(())
@@ -202,9 +159,7 @@ impl PostgresTransaction {
         let found: Vec<(i64, Vec<u8>)> = self.session.rows(query).await?;
         for (ordinal, fingerprint) in found {
             // PostgreSQL counts from 1.
-            let place = usize::try_from(ordinal - 1)
-                .ok()
-                .and_then(|place| stored.get_mut(place));
+            let place = usize::try_from(ordinal - 1).ok().and_then(|place| stored.get_mut(place));
             if let Some(place) = place {
                 *place = Fingerprint::from_bytes(&fingerprint);
             }
@@ -218,11 +173,7 @@ impl PostgresTransaction {
         expected: usize,
         otherwise: &'static str,
     ) -> Result<(), StoreError> {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(self.lost_race(otherwise))
-        }
+        if found == expected { Ok(()) } else { Err(self.lost_race(otherwise)) }
     }
 
     fn lost_race(&mut self, what: &'static str) -> StoreError {
@@ -235,11 +186,7 @@ fn key(event: &PaymentEvent) -> (&str, &str) {
 }
 
 fn outcome(event: &PaymentEvent) -> i16 {
-    if event.change.is_some() {
-        OUTCOME_APPLIED
-    } else {
-        OUTCOME_RECORDED
-    }
+    if event.change.is_some() { OUTCOME_APPLIED } else { OUTCOME_RECORDED }
 }
 
 fn payment_id(event: &PaymentEvent) -> Option<&str> {

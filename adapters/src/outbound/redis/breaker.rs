@@ -29,10 +29,7 @@ enum State {
 impl Breaker {
     /// A closed breaker that opens for `open_for`.
     pub const fn new(open_for: Duration) -> Self {
-        Self {
-            open_for,
-            state: Mutex::new(State::Closed),
-        }
+        Self { open_for, state: Mutex::new(State::Closed) }
     }
 
     /// Whether a call may be made now.

@@ -35,10 +35,7 @@ impl Connection {
     /// Sends the pipeline and gives every reply, errors of single commands included.
     pub async fn converse(&mut self, pipeline: &Pipeline) -> Result<Vec<Value>, RedisError> {
         self.unanswered = true;
-        let replies = self
-            .inner
-            .req_packed_commands(pipeline, 0, pipeline.len())
-            .await?;
+        let replies = self.inner.req_packed_commands(pipeline, 0, pipeline.len()).await?;
         self.unanswered = false;
         Ok(replies)
     }
@@ -58,15 +55,8 @@ impl managed::Manager for Connections {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.timeout))
             .set_response_timeout(None);
-        let inner = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await?;
-        Ok(Connection {
-            inner,
-            unanswered: false,
-            fresh: true,
-        })
+        let inner = self.client.get_multiplexed_async_connection_with_config(&config).await?;
+        Ok(Connection { inner, unanswered: false, fresh: true })
     }
 
     async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<RedisError> {

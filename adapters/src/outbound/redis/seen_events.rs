@@ -49,7 +49,7 @@ enum Failure {
 
 impl RedisSeenEvents {
     /// Does not connect: that happens at the first look, and again whenever it must.
-    pub fn new(settings: RedisSettings, clock: Arc<dyn Clock>) -> Result<Self, RedisSetupError> {
+    pub fn new(settings: &RedisSettings, clock: Arc<dyn Clock>) -> Result<Self, RedisSetupError> {
         let namespace = wire::namespace(&settings.namespace).map_err(RedisSetupError::Namespace)?;
         let client = Client::open(settings.url.expose_secret()).map_err(|_| RedisSetupError::Url)?;
         let pool = Pool::builder(Connections::new(client, settings.timeout))
@@ -97,10 +97,7 @@ impl RedisSeenEvents {
             .await
             .map_err(|_| Failure::TimedOut(self.timeout))??;
         if replies.len() != pipeline.len() {
-            return Err(Failure::OutOfStep {
-                sent: pipeline.len(),
-                got: replies.len(),
-            });
+            return Err(Failure::OutOfStep { sent: pipeline.len(), got: replies.len() });
         }
         match replies.iter().find_map(refusal) {
             Some(refused) => Err(Failure::Refused(refused)),
@@ -173,10 +170,9 @@ impl SeenEvents for RedisSeenEvents {
                 .arg("PX")
                 .arg(millis(self.lease));
         }
-        self.ask(&pipeline).await.map_or_else(
-            || vec![Seen::Unknown; keys.len()],
-            |replies| replies.iter().map(seen).collect(),
-        )
+        self.ask(&pipeline)
+            .await
+            .map_or_else(|| vec![Seen::Unknown; keys.len()], |replies| replies.iter().map(seen).collect())
     }
 
     async fn mark_committed(&self, events: &[(EventKey, Fingerprint)]) {

@@ -48,21 +48,12 @@ impl OpenTelemetryObserver {
             histogram.with_boundaries(seconds_buckets()).build()
         };
         let observer = Self {
-            requests: counter(
-                "payonce_requests",
-                "Webhook requests answered, by source and outcome",
-            ),
-            events_accepted: counter(
-                "payonce_events_accepted",
-                "Events accepted and durable, by source",
-            ),
+            requests: counter("payonce_requests", "Webhook requests answered, by source and outcome"),
+            events_accepted: counter("payonce_events_accepted", "Events accepted and durable, by source"),
             events_processed: counter("payonce_events_processed", "Events judged, by source and outcome"),
             duplicates: counter("payonce_duplicates", "Duplicates, by what told that they are"),
             retries: counter("payonce_retries", "Events sent to the retry queue, by class"),
-            dead_letters: counter(
-                "payonce_dead_letters",
-                "Events sent to the dead letters, by reason",
-            ),
+            dead_letters: counter("payonce_dead_letters", "Events sent to the dead letters, by reason"),
             acks_lost: counter("payonce_acks_lost", "Acknowledgements that went nowhere"),
             subscriptions_lost: counter(
                 "payonce_subscriptions_lost",
@@ -97,12 +88,7 @@ impl OpenTelemetryObserver {
     }
 
     fn source_label(&self, source: &SourceName) -> KeyValue {
-        let known = self
-            .source_labels
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(source)
-            .cloned();
+        let known = self.source_labels.read().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
         known.unwrap_or_else(|| {
             let label = KeyValue::new("source", std::sync::Arc::<str>::from(source.as_str()));
             self.source_labels
@@ -136,8 +122,7 @@ impl Observer for OpenTelemetryObserver {
     }
 
     fn events_accepted(&self, source: &SourceName, events: usize) {
-        self.events_accepted
-            .add(count(events), &[self.source_label(source)]);
+        self.events_accepted.add(count(events), &[self.source_label(source)]);
     }
 
     fn batch_started(&self, producers: &[TraceContext]) {
@@ -151,10 +136,7 @@ impl Observer for OpenTelemetryObserver {
     }
 
     fn event_processed(&self, source: &SourceName, disposition: &Disposition, age: Duration) {
-        let labels = [
-            self.source_label(source),
-            KeyValue::new("outcome", outcome(disposition)),
-        ];
+        let labels = [self.source_label(source), KeyValue::new("outcome", outcome(disposition))];
         self.events_processed.add(1, &labels);
         match disposition {
             Disposition::Applied | Disposition::Recorded(_) => {
@@ -177,8 +159,7 @@ impl Observer for OpenTelemetryObserver {
     }
 
     fn event_dead_lettered(&self, reason: &DeadLetterReason) {
-        self.dead_letters
-            .add(1, &[KeyValue::new("reason", reason.label())]);
+        self.dead_letters.add(1, &[KeyValue::new("reason", reason.label())]);
     }
 
     fn acks_lost(&self, lost: usize) {

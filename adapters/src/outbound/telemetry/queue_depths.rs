@@ -16,10 +16,7 @@ pub fn register_queue_depths(meter: &Meter, latest: Arc<Mutex<Option<QueueDepths
         .with_callback(move |gauge| {
             let snapshot = *latest.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(depths) = snapshot {
-                for (depth, label) in [depths.main, depths.retry, depths.dead_letters]
-                    .iter()
-                    .zip(&labels)
-                {
+                for (depth, label) in [depths.main, depths.retry, depths.dead_letters].iter().zip(&labels) {
                     gauge.observe(*depth, label);
                 }
             }

@@ -42,11 +42,7 @@ impl Body {
 }
 
 fn problem(pointer: &str, code: &'static str, message: impl Into<String>) -> Problem {
-    Problem {
-        pointer: pointer.to_owned(),
-        code,
-        message: message.into(),
-    }
+    Problem { pointer: pointer.to_owned(), code, message: message.into() }
 }
 
 fn not_an_object(error: &serde_json::Error) -> Problem {
@@ -131,9 +127,7 @@ impl Reader {
         self.status(data);
         Some(PaymentChange {
             payment: payment?,
-            fact: Fact::Succeeded {
-                amount: Money::new(amount?, currency?),
-            },
+            fact: Fact::Succeeded { amount: Money::new(amount?, currency?) },
         })
     }
 
@@ -143,11 +137,7 @@ impl Reader {
         const POINTER: &str = "/data/amount_cents";
         let number = self.member_of(data, "amount_cents", POINTER, Kind::Number)?.get();
         if number.contains(['.', 'e', 'E']) {
-            return self.refuse(
-                POINTER,
-                "wrong_type",
-                "is not a whole number without fraction and exponent",
-            );
+            return self.refuse(POINTER, "wrong_type", "is not a whole number without fraction and exponent");
         }
         match number.parse::<i64>() {
             Ok(amount) if amount >= 0 => Some(amount),
@@ -171,11 +161,7 @@ impl Reader {
         if let Some(status) = self.text(data, "status", POINTER)
             && status != "succeeded"
         {
-            self.problems.push(problem(
-                POINTER,
-                "invalid",
-                "contradicts the type: it is not \"succeeded\"",
-            ));
+            self.problems.push(problem(POINTER, "invalid", "contradicts the type: it is not \"succeeded\""));
         }
     }
 }

@@ -16,7 +16,7 @@ pub use signature::SecretError;
 use signature::Verifier;
 
 /// How far a signature's time may be from ours, on either side, unless it is set otherwise.
-pub const TOLERANCE: Duration = Duration::from_secs(5 * 60);
+pub const TOLERANCE: Duration = Duration::from_mins(5);
 
 /// The native provider.
 pub struct NativeProvider {
@@ -35,9 +35,7 @@ impl NativeProvider {
     /// # Errors
     /// There is no secret, or one is blank or not what `whsec_` promises.
     pub fn signed(secrets: Vec<SecretString>, tolerance: Duration) -> Result<Self, SecretError> {
-        Ok(Self {
-            verifier: Some(Verifier::new(secrets, tolerance)?),
-        })
+        Ok(Self { verifier: Some(Verifier::new(secrets, tolerance)?) })
     }
 }
 
@@ -48,9 +46,7 @@ impl Provider for NativeProvider {
         now: Timestamp,
     ) -> Result<Vec<EventId>, IntakeRefusal> {
         if let Some(verifier) = &self.verifier {
-            verifier
-                .verify(request, now)
-                .map_err(IntakeRefusal::Unauthentic)?;
+            verifier.verify(request, now).map_err(IntakeRefusal::Unauthentic)?;
         }
         let body = Body::parse(request.body).map_err(IntakeRefusal::Malformed)?;
         Ok(vec![body.id])

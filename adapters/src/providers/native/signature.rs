@@ -53,11 +53,8 @@ impl Verifier {
     /// `Err` is the reason, from a closed set.
     pub fn verify(&self, request: &WebhookRequest<'_>, now: Timestamp) -> Result<(), &'static str> {
         let header = |name| request.header(name).ok_or("missing_signature");
-        let (id, timestamp, signatures) = (
-            header("webhook-id")?,
-            header("webhook-timestamp")?,
-            header("webhook-signature")?,
-        );
+        let (id, timestamp, signatures) =
+            (header("webhook-id")?, header("webhook-timestamp")?, header("webhook-signature")?);
         let signed_at = seconds(timestamp).ok_or("malformed_signature")?;
         let claimed = signatures_of(signatures)?;
         let signed = |mac: &Hmac<Sha256>| {
@@ -65,9 +62,7 @@ impl Verifier {
             for part in [id, b".", timestamp, b".", request.body] {
                 mac.update(part);
             }
-            claimed
-                .iter()
-                .any(|signature| mac.clone().verify_slice(signature).is_ok())
+            claimed.iter().any(|signature| mac.clone().verify_slice(signature).is_ok())
         };
         if !self.keyed.iter().any(signed) {
             return Err("wrong_signature");
@@ -79,11 +74,7 @@ impl Verifier {
         if now.abs_diff(signed_at) <= self.tolerance.as_secs() {
             return Ok(());
         }
-        Err(if signed_at < now {
-            "signature_too_old"
-        } else {
-            "signature_too_new"
-        })
+        Err(if signed_at < now { "signature_too_old" } else { "signature_too_new" })
     }
 }
 

@@ -32,10 +32,7 @@ fn wrong(body: &[u8]) -> Vec<(String, &'static str)> {
 
 fn is_wrong(body: impl AsRef<[u8]>, expected: &[(&str, &str)]) {
     let found = wrong(body.as_ref());
-    let found: Vec<_> = found
-        .iter()
-        .map(|(pointer, code)| (pointer.as_str(), *code))
-        .collect();
+    let found: Vec<_> = found.iter().map(|(pointer, code)| (pointer.as_str(), *code)).collect();
     assert_eq!(found, expected, "{}", String::from_utf8_lossy(body.as_ref()));
 }
 
@@ -52,10 +49,7 @@ fn translated(body: &str) -> Result<PaymentEvent, Untranslatable> {
 #[test]
 fn the_documented_event_is_accepted_and_translated() {
     assert_eq!(accepted(&with_amount("4999")), "evt_1");
-    assert_eq!(
-        translated(&with_amount("4999")).unwrap(),
-        succeeded("evt_1", "pi_1", 4999)
-    );
+    assert_eq!(translated(&with_amount("4999")).unwrap(), succeeded("evt_1", "pi_1", 4999));
 }
 
 #[test]
@@ -85,10 +79,7 @@ fn everything_that_is_wrong_is_told_at_once() {
             ("/data/status", "invalid"),
         ],
     );
-    is_wrong(
-        "{}",
-        &[("/id", "missing"), ("/type", "missing"), ("/data", "missing")],
-    );
+    is_wrong("{}", &[("/id", "missing"), ("/type", "missing"), ("/data", "missing")]);
     is_wrong(
         r#"{"id":"evt_1","type":"payment_intent.succeeded","data":{}}"#,
         &[
@@ -102,10 +93,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 
 #[test]
 fn an_array_is_not_taken_for_an_object() {
-    is_wrong(
-        r#"["evt_1","payment_intent.succeeded",{"payment_intent":"pi_1"}]"#,
-        &[("", "wrong_type")],
-    );
+    is_wrong(r#"["evt_1","payment_intent.succeeded",{"payment_intent":"pi_1"}]"#, &[("", "wrong_type")]);
     is_wrong(
         r#"{"id":"evt_1","type":"payment_intent.succeeded","data":["pi_1",4999,"usd","succeeded"]}"#,
         &[("/data", "wrong_type")],
@@ -138,14 +126,8 @@ fn deep_nesting_neither_overflows_nor_panics() {
 
 #[test]
 fn a_member_that_is_there_twice_is_refused() {
-    is_wrong(
-        r#"{"id":"evt_1","id":"evt_2","type":"t","data":{}}"#,
-        &[("/id", "invalid")],
-    );
-    is_wrong(
-        r#"{"id":"evt_1","\u0069d":"evt_1","type":"t","data":{}}"#,
-        &[("/id", "invalid")],
-    );
+    is_wrong(r#"{"id":"evt_1","id":"evt_2","type":"t","data":{}}"#, &[("/id", "invalid")]);
+    is_wrong(r#"{"id":"evt_1","\u0069d":"evt_1","type":"t","data":{}}"#, &[("/id", "invalid")]);
     let twice = with_amount("1,\"amount_cents\":4999");
     is_wrong(twice, &[("/data/amount_cents", "invalid")]);
     accepted(r#"{"id":"evt_1","x":1,"x":2,"type":"t","data":{}}"#);
@@ -153,12 +135,9 @@ fn a_member_that_is_there_twice_is_refused() {
 
 #[test]
 fn amounts_are_exact_or_refused() {
-    for (amount, minor_units) in [
-        ("0", 0),
-        ("-0", 0),
-        ("9007199254740993", 9_007_199_254_740_993),
-        ("9223372036854775807", i64::MAX),
-    ] {
+    for (amount, minor_units) in
+        [("0", 0), ("-0", 0), ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775807", i64::MAX)]
+    {
         let event = translated(&with_amount(amount)).unwrap();
         assert_eq!(event, succeeded("evt_1", "pi_1", minor_units));
     }
@@ -191,10 +170,7 @@ fn a_nul_or_half_a_surrogate_pair_matters_only_where_it_is_used() {
             &[("/id", "invalid"), ("/type", "invalid")],
         );
     }
-    assert_eq!(
-        accepted(r#"{"id":"evt_\ud83d\ude00","type":"t","data":{}}"#),
-        "evt_\u{1F600}"
-    );
+    assert_eq!(accepted(r#"{"id":"evt_\ud83d\ude00","type":"t","data":{}}"#), "evt_\u{1F600}");
 }
 
 #[test]
@@ -203,10 +179,7 @@ fn ids_that_an_index_could_not_hold_are_refused() {
         .map(|n| char::from(b'a' + u8::try_from(n.wrapping_mul(2_654_435_761) >> 28).unwrap()))
         .collect();
     for id in ["x".repeat(300), random, "ab".repeat(50_000)] {
-        is_wrong(
-            format!(r#"{{"id":"{id}","type":"t","data":{{}}}}"#),
-            &[("/id", "invalid")],
-        );
+        is_wrong(format!(r#"{{"id":"{id}","type":"t","data":{{}}}}"#), &[("/id", "invalid")]);
     }
 }
 
@@ -222,11 +195,7 @@ fn a_problem_never_repeats_what_the_body_says() {
 #[test]
 fn a_payload_is_translated_only_under_its_own_id() {
     let provider = NativeProvider::unsigned();
-    assert!(
-        provider
-            .translate(&envelope("evt_2", with_amount("4999")))
-            .is_err()
-    );
+    assert!(provider.translate(&envelope("evt_2", with_amount("4999"))).is_err());
     assert_eq!(event_key("evt_1"), translated(&with_amount("1")).unwrap().key);
 }
 

@@ -15,12 +15,9 @@ type Log = Arc<Mutex<Vec<&'static str>>>;
 
 fn settings() -> ConsumeSettings {
     ConsumeSettings {
-        retry: RetryPolicy {
-            attempts_max: 3,
-            delay: Duration::from_secs(5),
-        },
+        retry: RetryPolicy { attempts_max: 3, delay: Duration::from_secs(5) },
         backoff_max: Duration::from_secs(1),
-        hold_max: Duration::from_secs(60),
+        hold_max: Duration::from_mins(1),
     }
 }
 
@@ -53,17 +50,14 @@ fn process(store: MockUnitOfWork) -> ProcessEvents {
         Ok(succeeded(id, &format!("pi_{id}"), 1))
     });
     let mut seen = MockSeenEvents::new();
-    seen.expect_look()
-        .returning(|keys| vec![Seen::Unknown; keys.len()]);
+    seen.expect_look().returning(|keys| vec![Seen::Unknown; keys.len()]);
     seen.expect_mark_committed().return_const(());
     ProcessEvents::new(sources_of(provider), Arc::new(store), Arc::new(seen))
 }
 
 fn committing(log: &Log) -> MockTransaction {
     let mut transaction = MockTransaction::new();
-    transaction
-        .expect_claim()
-        .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
     transaction.expect_save_payments().returning(|_| Ok(()));
     let log = log.clone();
@@ -78,9 +72,7 @@ fn healthy_store(log: &Log) -> MockUnitOfWork {
     let mut store = MockUnitOfWork::new();
     store.expect_probe().returning(|| Ok(()));
     let log = log.clone();
-    store
-        .expect_begin()
-        .returning(move || Ok(Box::new(committing(&log)) as Box<dyn Transaction>));
+    store.expect_begin().returning(move || Ok(Box::new(committing(&log)) as Box<dyn Transaction>));
     store
 }
 
@@ -104,10 +96,7 @@ fn queue_of(
                 return Ok(batch);
             }
             stop.cancel();
-            Err(QueueError {
-                doing: "nothing more".to_owned(),
-                source: "end of test".into(),
-            })
+            Err(QueueError { doing: "nothing more".to_owned(), source: "end of test".into() })
         });
         let (kept, log) = (kept.clone(), log.clone());
         subscription.expect_settle().returning(move |settlements| {
@@ -150,15 +139,11 @@ async fn a_failed_event_is_retried_with_its_history_until_its_attempts_are_used_
     let failing = || {
         let mut store = MockUnitOfWork::new();
         store.expect_probe().returning(|| Ok(()));
-        store
-            .expect_begin()
-            .returning(|| Err(StoreError::Transient("lock time-out".into())));
+        store.expect_begin().returning(|| Err(StoreError::Transient("lock time-out".into())));
         store
     };
     let actions = settled_actions(vec![delivery(1, 1)], failing(), &log).await;
-    let [Action::RetryAfter { delay, history }] = &actions[..] else {
-        panic!("{actions:?}")
-    };
+    let [Action::RetryAfter { delay, history }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!(*delay, Duration::from_secs(5));
     assert_eq!(history.len(), 1);
     assert_eq!(history[0].error, "the store failed for now: lock time-out");
@@ -192,10 +177,7 @@ async fn a_message_that_is_no_envelope_is_dead_lettered_and_the_others_are_appli
             &actions[..],
             [
                 Action::Acknowledge,
-                Action::DeadLetter {
-                    reason: DeadLetterReason::Unreadable(_),
-                    ..
-                },
+                Action::DeadLetter { reason: DeadLetterReason::Unreadable(_), .. },
                 Action::Acknowledge
             ]
         ),
@@ -208,19 +190,15 @@ async fn while_the_store_is_away_events_are_held_and_then_applied_without_an_att
     let log = Log::default();
     let mut store = MockUnitOfWork::new();
     let (probes, begins) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    store
-        .expect_probe()
-        .returning(move || match probes.fetch_add(1, Ordering::Relaxed) {
-            1..=20 => Err(StoreError::Unavailable("connection refused".into())),
-            _ => Ok(()),
-        });
+    store.expect_probe().returning(move || match probes.fetch_add(1, Ordering::Relaxed) {
+        1..=20 => Err(StoreError::Unavailable("connection refused".into())),
+        _ => Ok(()),
+    });
     let commit_log = log.clone();
-    store
-        .expect_begin()
-        .returning(move || match begins.fetch_add(1, Ordering::Relaxed) {
-            0 => Err(StoreError::Unavailable("connection reset".into())),
-            _ => Ok(Box::new(committing(&commit_log)) as Box<dyn Transaction>),
-        });
+    store.expect_begin().returning(move || match begins.fetch_add(1, Ordering::Relaxed) {
+        0 => Err(StoreError::Unavailable("connection reset".into())),
+        _ => Ok(Box::new(committing(&commit_log)) as Box<dyn Transaction>),
+    });
     let actions = settled_actions(vec![delivery(1, 0)], store, &log).await;
     assert_eq!(actions, [Action::Acknowledge]);
 }
@@ -239,9 +217,7 @@ async fn a_stop_while_the_store_is_away_gives_the_events_back_unsettled() {
         cancel.cancel();
         Err(StoreError::Unavailable("connection refused".into()))
     });
-    store
-        .expect_begin()
-        .returning(|| Err(StoreError::Unavailable("connection reset".into())));
+    store.expect_begin().returning(|| Err(StoreError::Unavailable("connection reset".into())));
     let consumer = ConsumeEvents::new(
         Arc::new(queue),
         process(store),
@@ -260,10 +236,7 @@ async fn a_subscription_that_ends_is_rebuilt() {
     let subscribes = AtomicUsize::new(0);
     let cancel = stop.clone();
     queue.expect_subscribe().times(4).returning(move || {
-        let lost = || QueueError {
-            doing: "cannot subscribe".to_owned(),
-            source: "connection closed".into(),
-        };
+        let lost = || QueueError { doing: "cannot subscribe".to_owned(), source: "connection closed".into() };
         match subscribes.fetch_add(1, Ordering::Relaxed) {
             0 => Err(lost()),
             n => {

@@ -26,16 +26,13 @@ fn provider() -> MockProvider {
 
 fn forgetful() -> MockSeenEvents {
     let mut seen = MockSeenEvents::new();
-    seen.expect_look()
-        .returning(|keys| vec![Seen::Unknown; keys.len()]);
+    seen.expect_look().returning(|keys| vec![Seen::Unknown; keys.len()]);
     seen.expect_mark_committed().return_const(());
     seen
 }
 
 fn claims_fresh(transaction: &mut MockTransaction) {
-    transaction
-        .expect_claim()
-        .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
     transaction.expect_save_payments().returning(|_| Ok(()));
     transaction.expect_record().returning(|_| Ok(()));
@@ -84,10 +81,7 @@ fn process(store: MockUnitOfWork, seen: MockSeenEvents) -> ProcessEvents {
 }
 
 fn batch(events: &[(&'static str, &'static str)]) -> Vec<Envelope> {
-    events
-        .iter()
-        .map(|(id, payload)| envelope(id, payload.as_bytes()))
-        .collect()
+    events.iter().map(|(id, payload)| envelope(id, payload.as_bytes())).collect()
 }
 
 #[tokio::test]
@@ -99,61 +93,31 @@ async fn a_batch_is_one_transaction_with_its_calls_in_order() {
         .times(1)
         .in_sequence(&mut order)
         .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
-    transaction
-        .expect_lock_payments()
-        .times(1)
-        .in_sequence(&mut order)
-        .returning(|_| Ok(Vec::new()));
-    transaction
-        .expect_save_payments()
-        .times(1)
-        .in_sequence(&mut order)
-        .returning(|payments| {
-            assert_eq!(payments.len(), 2);
-            Ok(())
-        });
-    transaction
-        .expect_record()
-        .times(1)
-        .in_sequence(&mut order)
-        .returning(|_| Ok(()));
-    transaction
-        .expect_commit()
-        .times(1)
-        .in_sequence(&mut order)
-        .returning(|| Ok(()));
+    transaction.expect_lock_payments().times(1).in_sequence(&mut order).returning(|_| Ok(Vec::new()));
+    transaction.expect_save_payments().times(1).in_sequence(&mut order).returning(|payments| {
+        assert_eq!(payments.len(), 2);
+        Ok(())
+    });
+    transaction.expect_record().times(1).in_sequence(&mut order).returning(|_| Ok(()));
+    transaction.expect_commit().times(1).in_sequence(&mut order).returning(|| Ok(()));
     let mut seen = MockSeenEvents::new();
-    seen.expect_look()
-        .returning(|keys| vec![Seen::Unknown; keys.len()]);
-    seen.expect_mark_committed()
-        .times(1)
-        .in_sequence(&mut order)
-        .return_const(());
+    seen.expect_look().returning(|keys| vec![Seen::Unknown; keys.len()]);
+    seen.expect_mark_committed().times(1).in_sequence(&mut order).return_const(());
 
     let dispositions = process(store(vec![transaction]), seen)
-        .run(&batch(&[
-            ("evt_1", "pi_1:1"),
-            ("evt_2", "pi_2:2"),
-            ("evt_3", "none"),
-        ]))
+        .run(&batch(&[("evt_1", "pi_1:1"), ("evt_2", "pi_2:2"), ("evt_3", "none")]))
         .await;
 
     assert_eq!(
         dispositions,
-        [
-            Disposition::Applied,
-            Disposition::Applied,
-            Disposition::Recorded(RecordReason::NoEffect)
-        ]
+        [Disposition::Applied, Disposition::Applied, Disposition::Recorded(RecordReason::NoEffect)]
     );
 }
 
 #[tokio::test]
 async fn payments_are_locked_and_saved_in_key_order() {
     let mut transaction = MockTransaction::new();
-    transaction
-        .expect_claim()
-        .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().times(1).returning(|keys| {
         assert!(keys.is_sorted());
         Ok(Vec::new())
@@ -172,12 +136,9 @@ async fn payments_are_locked_and_saved_in_key_order() {
 async fn a_committed_mark_of_the_same_meaning_answers_without_the_store() {
     let meaning = succeeded("evt_1", "pi_1", 5).fingerprint();
     let mut seen = MockSeenEvents::new();
-    seen.expect_look()
-        .returning(move |_| vec![Seen::Committed(meaning)]);
+    seen.expect_look().returning(move |_| vec![Seen::Committed(meaning)]);
     seen.expect_mark_committed().never();
-    let dispositions = process(store(Vec::new()), seen)
-        .run(&batch(&[("evt_1", "pi_1:5")]))
-        .await;
+    let dispositions = process(store(Vec::new()), seen).run(&batch(&[("evt_1", "pi_1:5")])).await;
     assert_eq!(dispositions, [Disposition::Duplicate(DuplicateLayer::Cache)]);
 }
 
@@ -189,9 +150,7 @@ async fn the_cache_never_decides_alone() {
         let mut seen = MockSeenEvents::new();
         seen.expect_look().return_once(move |_| answer);
         seen.expect_mark_committed().return_const(());
-        let dispositions = process(store(vec![committing()]), seen)
-            .run(&batch(&[("evt_1", "pi_1:5")]))
-            .await;
+        let dispositions = process(store(vec![committing()]), seen).run(&batch(&[("evt_1", "pi_1:5")])).await;
         assert_eq!(dispositions, [Disposition::Applied]);
     }
 }
@@ -199,24 +158,15 @@ async fn the_cache_never_decides_alone() {
 #[tokio::test]
 async fn nothing_is_committed_after_an_error_and_nothing_is_remembered() {
     let mut transaction = MockTransaction::new();
-    transaction
-        .expect_claim()
-        .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
-    transaction
-        .expect_save_payments()
-        .returning(|_| Err(unavailable()));
+    transaction.expect_save_payments().returning(|_| Err(unavailable()));
     transaction.expect_commit().never();
     let mut seen = MockSeenEvents::new();
     seen.expect_look().returning(|_| vec![Seen::Unknown]);
     seen.expect_mark_committed().never();
-    let dispositions = process(store(vec![transaction]), seen)
-        .run(&batch(&[("evt_1", "pi_1:5")]))
-        .await;
-    assert!(matches!(
-        dispositions[..],
-        [Disposition::Retry(RetryClass::DependencyDown, _)]
-    ));
+    let dispositions = process(store(vec![transaction]), seen).run(&batch(&[("evt_1", "pi_1:5")])).await;
+    assert!(matches!(dispositions[..], [Disposition::Retry(RetryClass::DependencyDown, _)]));
 }
 
 #[tokio::test]
@@ -227,29 +177,15 @@ async fn a_commit_whose_answer_is_lost_is_not_taken_for_done() {
     let mut seen = MockSeenEvents::new();
     seen.expect_look().returning(|_| vec![Seen::Unknown]);
     seen.expect_mark_committed().never();
-    let dispositions = process(store(vec![transaction]), seen)
-        .run(&batch(&[("evt_1", "pi_1:5")]))
-        .await;
-    assert!(matches!(
-        dispositions[..],
-        [Disposition::Retry(RetryClass::DependencyDown, _)]
-    ));
+    let dispositions = process(store(vec![transaction]), seen).run(&batch(&[("evt_1", "pi_1:5")])).await;
+    assert!(matches!(dispositions[..], [Disposition::Retry(RetryClass::DependencyDown, _)]));
 }
 
 #[tokio::test]
 async fn a_permanent_failure_runs_the_batch_one_by_one_and_only_the_culprit_pays() {
-    let transactions = vec![
-        failing_claim(permanent),
-        committing(),
-        failing_claim(permanent),
-        committing(),
-    ];
+    let transactions = vec![failing_claim(permanent), committing(), failing_claim(permanent), committing()];
     let dispositions = process(store(transactions), forgetful())
-        .run(&batch(&[
-            ("ok_1", "pi_1:1"),
-            ("bad", "pi_2:2"),
-            ("ok_2", "pi_3:3"),
-        ]))
+        .run(&batch(&[("ok_1", "pi_1:1"), ("bad", "pi_2:2"), ("ok_2", "pi_3:3")]))
         .await;
     assert!(
         matches!(
@@ -267,9 +203,8 @@ async fn a_permanent_failure_runs_the_batch_one_by_one_and_only_the_culprit_pays
 #[tokio::test(start_paused = true)]
 async fn a_transient_failure_is_run_again_at_once() {
     let transactions = vec![failing_claim(transient), committing()];
-    let dispositions = process(store(transactions), forgetful())
-        .run(&batch(&[("a", "pi_1:1"), ("b", "pi_2:2")]))
-        .await;
+    let dispositions =
+        process(store(transactions), forgetful()).run(&batch(&[("a", "pi_1:1"), ("b", "pi_2:2")])).await;
     assert_eq!(dispositions, [Disposition::Applied, Disposition::Applied]);
 }
 
@@ -278,39 +213,26 @@ async fn a_lasting_transient_failure_costs_only_the_culprit_an_attempt() {
     let mut transactions: Vec<_> = (0..=QUICK_RERUNS_MAX).map(|_| failing_claim(transient)).collect();
     transactions.push(committing());
     transactions.extend((0..=QUICK_RERUNS_MAX).map(|_| failing_claim(transient)));
-    let dispositions = process(store(transactions), forgetful())
-        .run(&batch(&[("ok", "pi_1:1"), ("bad", "pi_2:2")]))
-        .await;
+    let dispositions =
+        process(store(transactions), forgetful()).run(&batch(&[("ok", "pi_1:1"), ("bad", "pi_2:2")])).await;
     assert_eq!(dispositions[0], Disposition::Applied);
-    assert!(
-        matches!(dispositions[1], Disposition::Retry(RetryClass::Transient, _)),
-        "{dispositions:?}"
-    );
+    assert!(matches!(dispositions[1], Disposition::Retry(RetryClass::Transient, _)), "{dispositions:?}");
 }
 
 #[tokio::test]
 async fn a_store_that_is_away_is_nobodys_attempt() {
     let mut store = MockUnitOfWork::new();
     store.expect_begin().times(1).returning(|| Err(unavailable()));
-    let dispositions = process(store, forgetful())
-        .run(&batch(&[("a", "pi_1:1"), ("b", "pi_2:2")]))
-        .await;
+    let dispositions = process(store, forgetful()).run(&batch(&[("a", "pi_1:1"), ("b", "pi_2:2")])).await;
     for disposition in dispositions {
-        assert!(matches!(
-            disposition,
-            Disposition::Retry(RetryClass::DependencyDown, _)
-        ));
+        assert!(matches!(disposition, Disposition::Retry(RetryClass::DependencyDown, _)));
     }
 }
 
 #[tokio::test]
 async fn copies_in_one_batch_are_duplicates_of_the_first() {
     let dispositions = process(store(vec![committing()]), forgetful())
-        .run(&batch(&[
-            ("evt_1", "pi_1:1"),
-            ("evt_1", "pi_1:1"),
-            ("evt_1", "pi_1:1"),
-        ]))
+        .run(&batch(&[("evt_1", "pi_1:1"), ("evt_1", "pi_1:1"), ("evt_1", "pi_1:1")]))
         .await;
     let copy = Disposition::Duplicate(DuplicateLayer::Batch);
     assert_eq!(dispositions, [Disposition::Applied, copy.clone(), copy]);
@@ -320,14 +242,10 @@ async fn copies_in_one_batch_are_duplicates_of_the_first() {
 async fn a_copy_is_no_duplicate_of_something_that_is_not_committed() {
     let mut store = MockUnitOfWork::new();
     store.expect_begin().returning(|| Err(unavailable()));
-    let dispositions = process(store, forgetful())
-        .run(&batch(&[("evt_1", "pi_1:1"), ("evt_1", "pi_1:1")]))
-        .await;
+    let dispositions =
+        process(store, forgetful()).run(&batch(&[("evt_1", "pi_1:1"), ("evt_1", "pi_1:1")])).await;
     for disposition in dispositions {
-        assert!(matches!(
-            disposition,
-            Disposition::Retry(RetryClass::DependencyDown, _)
-        ));
+        assert!(matches!(disposition, Disposition::Retry(RetryClass::DependencyDown, _)));
     }
 }
 
@@ -335,9 +253,7 @@ async fn a_copy_is_no_duplicate_of_something_that_is_not_committed() {
 async fn one_id_with_two_meanings_in_one_batch_is_applied_once_and_the_other_is_a_conflict() {
     let stored = succeeded("evt_1", "pi_1", 1).fingerprint();
     let mut conflicting = MockTransaction::new();
-    conflicting
-        .expect_claim()
-        .returning(move |_| Ok(vec![Claim::Conflict { stored }]));
+    conflicting.expect_claim().returning(move |_| Ok(vec![Claim::Conflict { stored }]));
     conflicting.expect_save_payments().never();
     conflicting.expect_commit().returning(|| Ok(()));
     let dispositions = process(store(vec![committing(), conflicting]), forgetful())
@@ -373,9 +289,7 @@ async fn an_impossible_event_is_dead_lettered_and_the_rest_of_the_batch_is_appli
 #[tokio::test]
 async fn two_events_for_one_new_payment_in_one_batch_have_one_effect() {
     let mut transaction = MockTransaction::new();
-    transaction
-        .expect_claim()
-        .returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
     transaction.expect_save_payments().times(1).returning(|payments| {
         assert_eq!(payments.len(), 1);
@@ -386,33 +300,19 @@ async fn two_events_for_one_new_payment_in_one_batch_have_one_effect() {
     let dispositions = process(store(vec![transaction]), forgetful())
         .run(&batch(&[("evt_1", "pi_1:1"), ("evt_2", "pi_1:1")]))
         .await;
-    assert_eq!(
-        dispositions,
-        [
-            Disposition::Applied,
-            Disposition::Recorded(RecordReason::FactAlreadyKnown)
-        ]
-    );
+    assert_eq!(dispositions, [Disposition::Applied, Disposition::Recorded(RecordReason::FactAlreadyKnown)]);
 }
 
 #[tokio::test]
 async fn what_cannot_be_translated_is_a_dead_letter_and_touches_no_store() {
-    let dispositions = process(store(Vec::new()), forgetful())
-        .run(&batch(&[("evt_1", "garbage")]))
-        .await;
-    assert!(matches!(
-        dispositions[..],
-        [Disposition::DeadLetter(DeadLetterReason::Untranslatable(_))]
-    ));
+    let dispositions = process(store(Vec::new()), forgetful()).run(&batch(&[("evt_1", "garbage")])).await;
+    assert!(matches!(dispositions[..], [Disposition::DeadLetter(DeadLetterReason::Untranslatable(_))]));
 }
 
 #[tokio::test]
 async fn an_event_of_a_source_that_is_configured_no_more_is_a_dead_letter() {
-    let process = ProcessEvents::new(
-        Sources::default(),
-        Arc::new(MockUnitOfWork::new()),
-        Arc::new(forgetful()),
-    );
+    let process =
+        ProcessEvents::new(Sources::default(), Arc::new(MockUnitOfWork::new()), Arc::new(forgetful()));
     let dispositions = process.run(&batch(&[("evt_1", "pi_1:1")])).await;
     assert!(matches!(
         &dispositions[..],

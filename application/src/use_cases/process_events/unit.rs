@@ -79,10 +79,7 @@ async fn lock_payments(
     }
     let keys: Vec<PaymentKey> = keys.into_iter().collect();
     let payments = transaction.lock_payments(&keys).await?;
-    Ok(payments
-        .into_iter()
-        .map(|payment| (payment.key.clone(), payment))
-        .collect())
+    Ok(payments.into_iter().map(|payment| (payment.key.clone(), payment)).collect())
 }
 
 async fn save(
@@ -92,10 +89,7 @@ async fn save(
     recorded: &[RecordedEvent],
 ) -> Result<(), StoreError> {
     // In key order, so that units of all workers take their locks in one order.
-    let changed: Vec<Payment> = changed
-        .iter()
-        .filter_map(|key| payments.get(key).cloned())
-        .collect();
+    let changed: Vec<Payment> = changed.iter().filter_map(|key| payments.get(key).cloned()).collect();
     if !changed.is_empty() {
         transaction.save_payments(&changed).await?;
     }
@@ -106,9 +100,5 @@ async fn save(
 }
 
 fn record(candidate: &Candidate, reason: RecordReason) -> RecordedEvent {
-    RecordedEvent {
-        event: candidate.event.clone(),
-        reason,
-        payload: candidate.payload.clone(),
-    }
+    RecordedEvent { event: candidate.event.clone(), reason, payload: candidate.payload.clone() }
 }

@@ -77,9 +77,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<(String, Stri
         }
     }
     let lower = head.to_ascii_lowercase();
-    let length = lower
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))?;
+    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: "))?;
     let mut body = vec![0; length.trim().parse().ok()?];
     stream.read_exact(&mut body).await.ok()?;
     Some((head, String::from_utf8(body).ok()?))
@@ -107,10 +105,7 @@ async fn every_request_is_sent_once_over_kept_connections() {
     let (target, seen) = server(|_| Reply::Status(200)).await;
     let sent = sent(load(target, 500, 20)).await;
     assert_eq!((sent.accepted, sent.uncertain), (400, 0));
-    assert_eq!(
-        (sent.tally.accepted, sent.tally.copies, sent.tally.retries),
-        (500, 100, 0)
-    );
+    assert_eq!((sent.tally.accepted, sent.tally.copies, sent.tally.retries), (500, 100, 0));
     assert_eq!(sent.tally.latency.len(), 500);
     assert!(sent.tally.refused.is_empty());
     let seen = seen.lock().unwrap();
@@ -134,10 +129,7 @@ async fn what_is_refused_is_sent_again_and_counts_as_accepted_once_it_is() {
 async fn without_more_attempts_what_is_refused_stays_so() {
     let (target, _) = server(|_| Reply::Status(503)).await;
     let refused = sent(load(target, 20, 0)).await;
-    assert_eq!(
-        (refused.accepted, refused.uncertain, refused.tally.accepted),
-        (0, 20, 0)
-    );
+    assert_eq!((refused.accepted, refused.uncertain, refused.tally.accepted), (0, 20, 0));
     assert_eq!(refused.tally.refused["503"], 20);
     let (target, _) = server(|_| Reply::Status(400)).await;
     let refused = sent(load(target, 20, 0)).await;
@@ -197,11 +189,7 @@ async fn requests_are_signed_when_there_is_a_secret() {
     load.signer = Some(Signer::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
     assert_eq!(sent(load).await.accepted, 1);
     let head = seen.lock().unwrap().heads[0].to_ascii_lowercase();
-    for header in [
-        "webhook-id: test-0",
-        "webhook-timestamp: ",
-        "webhook-signature: v1,",
-    ] {
+    for header in ["webhook-id: test-0", "webhook-timestamp: ", "webhook-signature: v1,"] {
         assert!(head.contains(header), "{head}");
     }
     assert!(head.starts_with("post /hook http/1.1"), "{head}");

@@ -32,10 +32,7 @@ async fn a_commit_whose_answer_is_lost_has_one_effect_after_a_rerun() {
 async fn one_effect_after_a_rerun(cut: Cut, claim_of_the_rerun: Claim) {
     let database = TestDatabase::create().await;
     let url = through_a_proxy_that_cuts(&database.url(), cut).await;
-    let settings = PostgresSettings {
-        pool_max: 1,
-        ..database.settings_through(&url)
-    };
+    let settings = PostgresSettings { pool_max: 1, ..TestDatabase::settings_through(&url) };
     let pool = PostgresPool::new(&settings).unwrap();
     let unit_of_work = PostgresUnitOfWork::new(pool, consumer());
 

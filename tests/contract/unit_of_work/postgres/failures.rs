@@ -19,10 +19,7 @@ fn unit_of_work(settings: &PostgresSettings) -> PostgresUnitOfWork {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_timeout_is_transient() {
     let database = TestDatabase::create().await;
-    let settings = PostgresSettings {
-        lock_timeout: Duration::from_millis(100),
-        ..database.settings()
-    };
+    let settings = PostgresSettings { lock_timeout: Duration::from_millis(100), ..database.settings() };
     let unit_of_work = unit_of_work(&settings);
     save(&unit_of_work, &[payment("pi_1", 5)]).await.unwrap();
     let mut holder = begin(&unit_of_work).await;
@@ -63,10 +60,7 @@ async fn a_session_that_is_terminated_while_it_waits_is_unavailable() {
     let unit_of_work = PostgresUnitOfWork::new(database.pool(1), consumer());
     save(&unit_of_work, &[payment("pi_1", 5)]).await.unwrap();
     let holder = database.client().await;
-    holder
-        .batch_execute("BEGIN; SELECT FROM payments FOR UPDATE")
-        .await
-        .unwrap();
+    holder.batch_execute("BEGIN; SELECT FROM payments FOR UPDATE").await.unwrap();
     let mut unit = begin(&unit_of_work).await;
     let keys = [payment_key("pi_1")];
     let (lost, ()) = tokio::join!(unit.lock_payments(&keys), async {
@@ -85,10 +79,7 @@ async fn a_read_only_database_is_unavailable_until_it_is_not() {
     let readiness = PostgresReadiness::new(pool);
     let admin = database.client().await;
     let set = |value: &str| {
-        format!(
-            "ALTER DATABASE {} SET default_transaction_read_only = {value}",
-            database.name()
-        )
+        format!("ALTER DATABASE {} SET default_transaction_read_only = {value}", database.name())
     };
     admin.batch_execute(&set("on")).await.unwrap();
     let mut unit = begin(&unit_of_work).await;
@@ -98,10 +89,7 @@ async fn a_read_only_database_is_unavailable_until_it_is_not() {
     let probed = unit_of_work.probe().await;
     assert!(matches!(probed, Err(StoreError::Unavailable(_))), "{probed:?}");
     assert!(readiness.check().await.unwrap_err().contains("read-only"));
-    admin
-        .batch_execute(&format!("SET transaction_read_only = off; {}", set("off")))
-        .await
-        .unwrap();
+    admin.batch_execute(&format!("SET transaction_read_only = off; {}", set("off"))).await.unwrap();
     unit_of_work.probe().await.unwrap();
     readiness.check().await.unwrap();
     save(&unit_of_work, &[payment("pi_1", 5)]).await.unwrap();
@@ -109,8 +97,7 @@ async fn a_read_only_database_is_unavailable_until_it_is_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_away_is_unavailable_at_once_and_told_without_the_password() {
-    let database = TestDatabase::create_empty().await;
-    let settings = database.settings_through("postgres://payonce:hunter2@127.0.0.1:9/payonce");
+    let settings = TestDatabase::settings_through("postgres://payonce:hunter2@127.0.0.1:9/payonce");
     let pool = PostgresPool::new(&settings).unwrap();
     let unit_of_work = PostgresUnitOfWork::new(pool.clone(), consumer());
     let since = Instant::now();
@@ -119,12 +106,7 @@ async fn a_database_that_is_away_is_unavailable_at_once_and_told_without_the_pas
     assert!(unit_of_work.probe().await.is_err());
     let told = PostgresReadiness::new(pool).check().await.unwrap_err();
     assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
-    for text in [
-        told,
-        describe(&error),
-        format!("{error:?}"),
-        format!("{settings:?}"),
-    ] {
+    for text in [told, describe(&error), format!("{error:?}"), format!("{settings:?}")] {
         assert!(!text.contains("hunter2"), "{text}");
     }
 }
@@ -132,11 +114,8 @@ async fn a_database_that_is_away_is_unavailable_at_once_and_told_without_the_pas
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_with_no_free_session_is_unavailable_in_time() {
     let database = TestDatabase::create().await;
-    let settings = PostgresSettings {
-        pool_max: 1,
-        acquire_timeout: Duration::from_millis(100),
-        ..database.settings()
-    };
+    let settings =
+        PostgresSettings { pool_max: 1, acquire_timeout: Duration::from_millis(100), ..database.settings() };
     let unit_of_work = unit_of_work(&settings);
     let unit = begin(&unit_of_work).await;
     let error = unit_of_work.begin().await.err().unwrap();
@@ -156,7 +135,7 @@ async fn a_server_that_falls_silent_is_unavailable_in_time() {
     let settings = PostgresSettings {
         statement_timeout: Duration::from_millis(500),
         pool_max: 1,
-        ..database.settings_through(url.as_str())
+        ..TestDatabase::settings_through(url.as_str())
     };
     let unit_of_work = unit_of_work(&settings);
     let mut unit = begin(&unit_of_work).await;

@@ -42,10 +42,7 @@ async fn a_step_can_be_undone_and_done_again() {
     let down = include_str!("../../../../migrations/postgres/2026-11-29-000001_pipeline/down.sql");
     let client = database.client().await;
     client.batch_execute(down).await.unwrap();
-    client
-        .batch_execute("DROP TABLE __diesel_schema_migrations")
-        .await
-        .unwrap();
+    client.batch_execute("DROP TABLE __diesel_schema_migrations").await.unwrap();
     let left = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
     assert_eq!(client.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
     assert!(!database.admin().migrate().await.unwrap().is_empty());

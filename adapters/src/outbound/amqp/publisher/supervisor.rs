@@ -55,13 +55,7 @@ impl Supervisor {
         condition: watch::Sender<Condition>,
         closing: CancellationToken,
     ) -> Self {
-        Self {
-            amqp,
-            settings,
-            queue: Arc::new(Mutex::new(queue)),
-            condition,
-            closing,
-        }
+        Self { amqp, settings, queue: Arc::new(Mutex::new(queue)), condition, closing }
     }
 
     /// Runs until `closing`, and then until everything that waited is answered.
@@ -130,11 +124,7 @@ impl Supervisor {
         let connection = connect(&self.amqp).await.map_err(|error| describe(&error))?;
         let prepared = tokio::time::timeout(self.amqp.connect_timeout, self.prepare(&connection)).await;
         match prepared.unwrap_or_else(|_| Err("the broker did not declare the topology in time".to_owned())) {
-            Ok((channels, mismatch)) => Ok(Link {
-                connection,
-                channels,
-                mismatch,
-            }),
+            Ok((channels, mismatch)) => Ok(Link { connection, channels, mismatch }),
             Err(reason) => {
                 close(&connection).await;
                 Err(reason)
@@ -168,11 +158,7 @@ impl Supervisor {
     }
 
     async fn serve(&self, link: Link) -> End {
-        let Link {
-            connection,
-            channels,
-            mismatch,
-        } = link;
+        let Link { connection, channels, mismatch } = link;
         let lanes = Arc::new(Lanes {
             queue: Arc::clone(&self.queue),
             settings: self.settings,
@@ -214,9 +200,7 @@ impl Supervisor {
         running: &mut JoinSet<LaneEnd>,
     ) -> End {
         let mut events = connection.events_listener();
-        self.set(Condition::Serving {
-            mismatch: mismatch.clone(),
-        });
+        self.set(Condition::Serving { mismatch: mismatch.clone() });
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut repaired_at: Option<Instant> = None;
@@ -245,6 +229,7 @@ impl Supervisor {
                     if !connection.status().connected() {
                         return End::Broken("the connection ended".to_owned());
                     }
+                    self.compare_blocked(connection.status().blocked(), mismatch.as_deref());
                     let due = repaired_at.is_none_or(|at| at.elapsed() >= REPAIR_INTERVAL);
                     let lost = if due { lanes.unroutable.swap(0, Ordering::Relaxed) } else { 0 };
                     if lost > 0 {
@@ -260,6 +245,16 @@ impl Supervisor {
                     }
                 }
             }
+        }
+    }
+
+    /// In case that blocking began before anyone listened, or that a repair took its time.
+    fn compare_blocked(&self, blocked: bool, mismatch: Option<&str>) {
+        let known = matches!(*self.condition.borrow(), Condition::Blocked(_));
+        if blocked && !known {
+            self.set(Condition::Blocked("it does not say why".to_owned()));
+        } else if known && !blocked {
+            self.set(Condition::Serving { mismatch: mismatch.map(str::to_owned) });
         }
     }
 

@@ -57,12 +57,9 @@ fn size(properties: &BasicProperties) -> usize {
                 + 16
                 + match value {
                     AMQPValue::LongString(text) => text.len(),
-                    AMQPValue::FieldArray(list) => list
-                        .as_slice()
-                        .iter()
-                        .filter_map(as_text)
-                        .map(|t| t.len() + 5)
-                        .sum(),
+                    AMQPValue::FieldArray(list) => {
+                        list.as_slice().iter().filter_map(as_text).map(|t| t.len() + 5).sum()
+                    }
                     _ => 8,
                 }
         })
@@ -99,12 +96,7 @@ fn a_retry_carries_the_count_and_the_history() {
 #[test]
 fn a_dead_letter_says_why_and_can_be_read_again() {
     let sent = full();
-    let delivery = Delivery {
-        token: 1,
-        content: Ok(sent.clone()),
-        failed_attempts: 3,
-        history: vec![],
-    };
+    let delivery = Delivery { token: 1, content: Ok(sent.clone()), failed_attempts: 3, history: vec![] };
     let reason = DeadLetterReason::AttemptsExhausted("boom".to_owned());
     let now = Timestamp::from_micros(99);
     let properties = dead_letter_properties(&delivery, "events.main", &reason, &[failure(1)], now).unwrap();
@@ -137,13 +129,10 @@ fn what_is_invalid_makes_it_unreadable_and_is_named() {
         (HEADER_SOURCE, long("No Such/Name")),
         (HEADER_SOURCE, AMQPValue::Boolean(true)),
         (HEADER_EVENT_ID, long("")),
-        (HEADER_EVENT_ID, AMQPValue::LongString(vec![0xff].into())),
+        (HEADER_EVENT_ID, AMQPValue::LongString(vec![0xff_u8].into())),
         (HEADER_RECEIVED_AT, long("yesterday")),
         (HEADER_HEADERS, long("not a list")),
-        (
-            HEADER_HEADERS,
-            AMQPValue::FieldArray(vec![long("odd one")].into()),
-        ),
+        (HEADER_HEADERS, AMQPValue::FieldArray(vec![long("odd one")].into())),
     ];
     for (name, value) in odd {
         let reason = content(&having(name, value), b"x").unwrap_err();
@@ -176,10 +165,7 @@ fn a_count_or_history_that_makes_no_sense_is_none() {
 
 #[test]
 fn the_brokers_headers_are_neither_trusted_nor_copied() {
-    let properties = having(
-        "x-death",
-        AMQPValue::FieldArray(vec![AMQPValue::LongLongInt(9)].into()),
-    );
+    let properties = having("x-death", AMQPValue::FieldArray(vec![AMQPValue::LongLongInt(9)].into()));
     let delivery = read(1, &properties, Bytes::from_static(b"x"));
     assert_eq!(delivery.failed_attempts, 0);
     let onward = retry_properties(&delivery.content.unwrap(), 1, &[]).unwrap();
@@ -190,35 +176,19 @@ fn the_brokers_headers_are_neither_trusted_nor_copied() {
 fn everything_written_is_bounded() {
     let worst = "\u{1}".repeat(100_000);
     let failures: Vec<_> = (0..50)
-        .map(|_| AttemptFailure {
-            error: worst.clone(),
-            class: worst.clone(),
-            ..failure(1)
-        })
+        .map(|_| AttemptFailure { error: worst.clone(), class: worst.clone(), ..failure(1) })
         .collect();
     let mut sent = full();
     sent.trace.tracestate = Some(worst.clone());
     sent.content_type = Some(worst.clone());
     sent.headers = vec![("x".to_owned(), "y".repeat(KEPT_HEADERS_BYTES_MAX - 1))];
-    let delivery = Delivery {
-        token: 1,
-        content: Ok(sent.clone()),
-        failed_attempts: u32::MAX,
-        history: vec![],
-    };
+    let delivery =
+        Delivery { token: 1, content: Ok(sent.clone()), failed_attempts: u32::MAX, history: vec![] };
     let reason = DeadLetterReason::Untranslatable("é".repeat(100_000));
     let now = Timestamp::from_micros(1);
     let properties = dead_letter_properties(&delivery, "events.main", &reason, &failures, now).unwrap();
     assert!(size(&properties) < 64 * 1024, "{}", size(&properties));
-    assert_eq!(
-        read(1, &properties, Bytes::new())
-            .history
-            .last()
-            .unwrap()
-            .error
-            .len(),
-        ERROR_BYTES_MAX
-    );
+    assert_eq!(read(1, &properties, Bytes::new()).history.last().unwrap().error.len(), ERROR_BYTES_MAX);
 
     sent.headers.push(("z".to_owned(), String::new()));
     assert!(super::properties(&sent).is_err());
@@ -227,10 +197,7 @@ fn everything_written_is_bounded() {
 #[test]
 fn an_odd_content_type_is_left_out() {
     for odd in ["", "text/plain\r\nx: y", &"x".repeat(256)] {
-        let sent = Envelope {
-            content_type: Some(odd.to_owned()),
-            ..full()
-        };
+        let sent = Envelope { content_type: Some(odd.to_owned()), ..full() };
         assert_eq!(*properties(&sent).unwrap().content_type(), None, "{odd:?}");
     }
 }

@@ -74,15 +74,9 @@ pub(super) async fn check(
 ) -> Result<Vec<Violation>, StoreError> {
     let mut violations = Vec::new();
     for (invariant, query) in INVARIANTS {
-        let query = diesel::sql_query(query)
-            .bind::<Text, _>(consumer)
-            .bind::<BigInt, _>(i64::from(limit));
+        let query = diesel::sql_query(query).bind::<Text, _>(consumer).bind::<BigInt, _>(i64::from(limit));
         let broken: Vec<Broken> = session.rows(query).await?;
-        violations.extend(
-            broken
-                .into_iter()
-                .map(|Broken { detail }| Violation { invariant, detail }),
-        );
+        violations.extend(broken.into_iter().map(|Broken { detail }| Violation { invariant, detail }));
     }
     Ok(violations)
 }

@@ -76,27 +76,21 @@ fn the_age_is_that_of_events_this_run_committed() {
             observer.event_processed(&source_name(), &disposition, age);
         }
     });
-    has_line(
-        &text,
-        r#"payonce_age_at_commit_seconds_count{source="payment"} 2"#,
-    );
+    has_line(&text, r#"payonce_age_at_commit_seconds_count{source="payment"} 2"#);
 }
 
 #[test]
 fn queue_depths_are_told_only_while_they_are_known() {
     let latest = Arc::new(Mutex::new(None));
-    let unknown = scraped(|meter| drop(register_queue_depths(meter, latest.clone())));
-    assert!(!unknown.contains("payonce_queue_depth"), "{unknown}");
-    *latest.lock().unwrap() = Some(QueueDepths {
-        main: 1,
-        retry: 2,
-        dead_letters: 3,
+    let unknown = scraped(|meter| {
+        let _gauge = register_queue_depths(meter, latest.clone());
     });
-    let known = scraped(|meter| drop(register_queue_depths(meter, latest)));
+    assert!(!unknown.contains("payonce_queue_depth"), "{unknown}");
+    *latest.lock().unwrap() = Some(QueueDepths { main: 1, retry: 2, dead_letters: 3 });
+    let known = scraped(|meter| {
+        let _gauge = register_queue_depths(meter, latest);
+    });
     for (queue, depth) in [("main", 1), ("retry", 2), ("dead_letters", 3)] {
-        has_line(
-            &known,
-            &format!("payonce_queue_depth{{queue=\"{queue}\"}} {depth}"),
-        );
+        has_line(&known, &format!("payonce_queue_depth{{queue=\"{queue}\"}} {depth}"));
     }
 }

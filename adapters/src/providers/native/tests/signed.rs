@@ -47,10 +47,7 @@ fn judge(
         ("webhook-timestamp".to_owned(), timestamp.to_vec()),
         ("webhook-signature".to_owned(), signature.to_vec()),
     ];
-    let request = WebhookRequest {
-        body: BODY,
-        headers: &headers,
-    };
+    let request = WebhookRequest { body: BODY, headers: &headers };
     match provider.intake(&request, at(now)) {
         Ok(ids) => {
             assert_eq!(ids[0].as_str(), "evt_1", "the id is the body's, not the header's");
@@ -63,12 +60,7 @@ fn judge(
 
 fn judge_signature(signature: &str) -> Result<(), &'static str> {
     let timestamp = SIGNED_AT.to_string();
-    judge(
-        &provider(&[SECRET]),
-        timestamp.as_bytes(),
-        signature.as_bytes(),
-        SIGNED_AT,
-    )
+    judge(&provider(&[SECRET]), timestamp.as_bytes(), signature.as_bytes(), SIGNED_AT)
 }
 
 #[test]
@@ -76,16 +68,10 @@ fn the_standards_own_example_verifies() {
     let headers = [
         ("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek"),
         ("webhook-timestamp", "1614265330"),
-        (
-            "webhook-signature",
-            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-        ),
+        ("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
     ]
     .map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec()));
-    let request = WebhookRequest {
-        body: br#"{"test": 2432232314}"#,
-        headers: &headers,
-    };
+    let request = WebhookRequest { body: br#"{"test": 2432232314}"#, headers: &headers };
     // Authentic, and then not an event of ours.
     let answer = provider(&[SECRET]).intake(&request, at(SIGNED_AT));
     assert!(matches!(answer, Err(IntakeRefusal::Malformed(_))), "{answer:?}");
@@ -131,43 +117,24 @@ fn anything_else_is_refused_and_nothing_panics() {
         assert_eq!(judge_signature(&header), Err(reason), "{header}");
     }
     let timestamp = SIGNED_AT.to_string();
-    let raw = judge(
-        &provider(&[SECRET]),
-        timestamp.as_bytes(),
-        &[0x80, 0xff],
-        SIGNED_AT,
-    );
+    let raw = judge(&provider(&[SECRET]), timestamp.as_bytes(), &[0x80, 0xff], SIGNED_AT);
     assert_eq!(raw, Err("malformed_signature"));
 }
 
 #[test]
 fn a_missing_header_is_refused() {
-    let request = WebhookRequest {
-        body: BODY,
-        headers: &[],
-    };
+    let request = WebhookRequest { body: BODY, headers: &[] };
     let answer = provider(&[SECRET]).intake(&request, at(SIGNED_AT));
     assert_eq!(answer, Err(IntakeRefusal::Unauthentic("missing_signature")));
 }
 
 #[test]
 fn timestamps_that_are_none_are_refused() {
-    for timestamp in [
-        "",
-        "x",
-        "-1614265330",
-        "+1614265330",
-        " 1614265330",
-        "1614265330.0",
-        "9999999999999999999",
-    ] {
+    for timestamp in
+        ["", "x", "-1614265330", "+1614265330", " 1614265330", "1614265330.0", "9999999999999999999"]
+    {
         let signature = sign(&key(SECRET), timestamp, BODY);
-        let answer = judge(
-            &provider(&[SECRET]),
-            timestamp.as_bytes(),
-            signature.as_bytes(),
-            SIGNED_AT,
-        );
+        let answer = judge(&provider(&[SECRET]), timestamp.as_bytes(), signature.as_bytes(), SIGNED_AT);
         assert_eq!(answer, Err("malformed_signature"), "{timestamp}");
     }
 }
@@ -197,12 +164,7 @@ fn a_new_secret_can_be_added_before_or_after_the_old_one() {
     for secrets in [[SECRET, OTHER], [OTHER, SECRET]] {
         for signing in [SECRET, OTHER] {
             let signature = sign(&key(signing), &timestamp, BODY);
-            let answer = judge(
-                &provider(&secrets),
-                timestamp.as_bytes(),
-                signature.as_bytes(),
-                SIGNED_AT,
-            );
+            let answer = judge(&provider(&secrets), timestamp.as_bytes(), signature.as_bytes(), SIGNED_AT);
             assert_eq!(answer, Ok(()));
         }
     }
@@ -226,12 +188,7 @@ fn white_space_around_a_secret_is_not_part_of_it() {
 fn a_secret_without_the_prefix_is_taken_as_it_is() {
     let timestamp = SIGNED_AT.to_string();
     let signature = sign(b"plain secret", &timestamp, BODY);
-    let answer = judge(
-        &provider(&["plain secret"]),
-        timestamp.as_bytes(),
-        signature.as_bytes(),
-        SIGNED_AT,
-    );
+    let answer = judge(&provider(&["plain secret"]), timestamp.as_bytes(), signature.as_bytes(), SIGNED_AT);
     assert_eq!(answer, Ok(()));
 }
 
