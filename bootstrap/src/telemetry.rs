@@ -11,6 +11,8 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use prometheus::{Registry, TextEncoder};
+use tracing::Level;
+use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -97,6 +99,15 @@ fn trace_provider(endpoint: &str, resource: Resource) -> anyhow::Result<Option<S
     Ok(Some(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build()))
 }
 
+/// Whether a line may be written at all, whatever filter is set. Libraries write what goes over the wire at
+/// their finer levels, and lapin writes the payload of a returned message even as a warning.
+fn is_safe(target: &str, level: Level) -> bool {
+    const OURS: [&str; 4] = ["payonce", "adapters", "application", "domain"];
+    const PAYLOADS: &str = "lapin::returned_messages";
+    let root = target.split("::").next().unwrap_or(target);
+    (OURS.contains(&root) || level <= Level::INFO) && !target.starts_with(PAYLOADS)
+}
+
 fn start_logs(
     config: &Config,
     process: &'static str,
@@ -118,9 +129,27 @@ fn start_logs(
         tracing_opentelemetry::layer().with_tracer(provider.tracer("payonce")).with_location(false)
     });
     tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
+        .with(
+            lines
+                .with_filter(filter.and(filter_fn(|metadata| is_safe(metadata.target(), *metadata.level())))),
+        )
         .with(spans.with_filter(tracing_subscriber::filter::LevelFilter::INFO))
         .try_init()?;
     tracing::debug!(process, "logging");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_never_write_what_goes_over_the_wire() {
+        assert!(!is_safe("lapin::returned_messages", Level::WARN));
+        assert!(!is_safe("lapin::channel", Level::TRACE));
+        assert!(!is_safe("tokio_postgres::query", Level::DEBUG));
+        assert!(is_safe("lapin::channel", Level::ERROR));
+        assert!(is_safe("actix_server::server", Level::INFO));
+        assert!(is_safe("adapters::inbound::http::webhook", Level::TRACE));
+    }
 }

@@ -12,10 +12,10 @@ async fn a_broker_fault_in_mid_run_loses_nothing(stop: &str) {
     let load = tokio::spawn(async move { deliver(&client, "broker", 4000, 30, 8).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
     control(stop, "rabbitmq").await;
-    let refused = receiver.client.another().post(payload("refused", 0)).await.unwrap();
+    let refused = receiver.client.another().post(payload("refused", 0)).await.expect("an answer");
     assert_eq!(refused.status, 503, "while the broker is down nothing is accepted");
     control("start", "rabbitmq").await;
-    load.await.unwrap();
+    load.await.expect("the load ends");
     world.wait_until_settled(4000).await;
     assert_eq!(world.audit(4000).await["applied"], 4000);
     wait_until_ready(&receiver.ops).await;

@@ -15,7 +15,7 @@ async fn a_store_fault_in_mid_run_loses_nothing(stop: &str) {
     // Longer than every retry together: an outage is nobody's attempt.
     tokio::time::sleep(Duration::from_secs(4)).await;
     control("start", "postgres").await;
-    load.await.unwrap();
+    load.await.expect("the load ends");
     world.wait_until_settled(4000).await;
     let report = world.audit(4000).await;
     assert_eq!((report["applied"].as_u64(), report["dead_letters"].as_u64()), (Some(4000), Some(0)));
