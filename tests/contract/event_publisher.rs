@@ -92,3 +92,4 @@ macro_rules! event_publisher_contract {
 event_publisher_contract!(amqp, crate::event_queue::amqp_fixture::AmqpFixture);
 
 mod amqp_faults;
+mod embedded;

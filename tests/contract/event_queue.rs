@@ -343,3 +343,4 @@ event_queue_contract!(amqp, crate::event_queue::amqp_fixture::AmqpFixture);
 
 mod amqp_faults;
 pub mod amqp_fixture;
+pub mod embedded;

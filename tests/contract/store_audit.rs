@@ -1,6 +1,8 @@
-//! What every store must do as [`application::ports::store_audit::StoreAudit`]. So far there is one.
+//! What every store must do as [`application::ports::store_audit::StoreAudit`].
 // All of it is test code, also what is not itself a test.
 #![cfg(test)]
+
+mod sqlite;
 
 use adapters::outbound::postgres::{PostgresAudit, PostgresUnitOfWork};
 use application::ports::store_audit::{StoreAudit, StoreTotals, Violation};

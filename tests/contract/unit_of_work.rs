@@ -8,6 +8,7 @@ mod fixture;
 mod payments;
 mod postgres;
 mod races;
+mod sqlite;
 
 /// Stamps every behaviour for one store: `unit_of_work_contract!(name, Fixture)`.
 macro_rules! unit_of_work_contract {

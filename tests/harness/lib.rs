@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod collector;
+pub mod embedded;
 pub mod load;
 pub mod postgres;
 pub mod process;
@@ -10,6 +11,7 @@ pub mod proxy;
 pub mod rabbitmq;
 pub mod redis;
 pub mod services;
+pub mod sqlite;
 pub mod world;
 
 pub use services::service;

@@ -1,7 +1,9 @@
 //! What the use cases drive.
 
 pub mod amqp;
+pub mod embedded;
 pub mod memory;
 pub mod postgres;
 pub mod redis;
+pub mod sqlite;
 pub mod telemetry;

@@ -1,24 +1,40 @@
 //! One connection with a SQLite file, set up.
 
 use std::fs::{DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use application::ports::BoxError;
+use application::ports::unit_of_work::StoreError;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::sql_types::Text;
-use diesel::{Connection, RunQueryDsl, SqliteConnection};
+use diesel::{Connection, ConnectionError, RunQueryDsl, SqliteConnection};
 
 use super::classify::{Class, class, class_of_text};
 
 /// How often a file that somebody else is setting up at the same moment is tried again.
 const RETRY_EVERY: Duration = Duration::from_millis(10);
 
+/// How much of the file a writing connection keeps in memory, in KiB. The keys of a batch lie anywhere in the
+/// tables, so it changes many pages, and what does not fit is written twice.
+const CACHE_KIB: u32 = 16 * 1024;
+
+/// After how many pages of 4 KiB the write-ahead log is moved into the file. A page that several batches have
+/// changed is moved once.
+const LOG_PAGES: u32 = 8_192;
+
 /// Up to this size the write-ahead log is kept for the next commits; a larger one is cut off.
 const LOG_BYTES_MAX: u32 = 64 * 1024 * 1024;
+
+/// When a process closes a file by whatever descriptor, it loses every lock that it holds on it (POSIX), and
+/// with them SQLite's. So none is opened while one is being created, and one that exists is opened by SQLite
+/// alone.
+static OPENING: Mutex<()> = Mutex::new(());
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +69,17 @@ pub(crate) struct OpenError {
 
 impl OpenError {
     fn new(path: &Path, class: Class, source: impl Into<BoxError>) -> Self {
-        Self {
-            path: path.to_owned(),
-            class,
-            advice: class.advice(),
-            source: source.into(),
-        }
+        Self { path: path.to_owned(), class, advice: class.advice(), source: source.into() }
     }
 
     fn is_busy(&self) -> bool {
         self.class == Class::Busy
+    }
+}
+
+impl From<OpenError> for StoreError {
+    fn from(error: OpenError) -> Self {
+        Self::Unavailable(error.into())
     }
 }
 
@@ -72,7 +89,10 @@ impl OpenError {
 /// fails, and by then the broker has been told that the events are done.
 pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<SqliteConnection, OpenError> {
     if options.access == Access::Create {
-        create(path).map_err(|error| OpenError::new(path, Class::CannotOpen, error))?;
+        create(path).map_err(|error| OpenError {
+            advice: ": there is no such file, and it cannot be made; let this user write to its folder",
+            ..OpenError::new(path, Class::CannotOpen, error)
+        })?;
     }
     let since = Instant::now();
     loop {
@@ -87,8 +107,15 @@ pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<SqliteConnection
 }
 
 fn try_open(path: &Path, options: OpenOptions) -> Result<SqliteConnection, OpenError> {
-    let mut connection = SqliteConnection::establish(&url(path)).map_err(|error| {
-        let class = class_of_text(&error.to_string());
+    let established = {
+        let _turn = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        SqliteConnection::establish(&url(path))
+    };
+    let mut connection = established.map_err(|error| {
+        let class = match &error {
+            ConnectionError::BadConnection(text) => class_of_text(text),
+            _ => Class::Other,
+        };
         OpenError::new(path, class, error)
     })?;
     set_up(&mut connection, options).map_err(|error| match error {
@@ -129,6 +156,8 @@ fn set_up(connection: &mut SqliteConnection, options: OpenOptions) -> Result<(),
     connection.batch_execute(&format!(
         "PRAGMA synchronous = FULL;\
          PRAGMA foreign_keys = ON;\
+         PRAGMA cache_size = -{CACHE_KIB};\
+         PRAGMA wal_autocheckpoint = {LOG_PAGES};\
          PRAGMA journal_size_limit = {LOG_BYTES_MAX};"
     ))?;
     Ok(())
@@ -143,7 +172,8 @@ pub(super) fn set_busy_timeout(
     connection.batch_execute(&format!("PRAGMA busy_timeout = {millis};"))
 }
 
-/// Makes what is missing, and makes it durable: SQLite syncs the folder of the file, but not the folder above.
+/// Makes what is missing, and makes it durable: SQLite syncs the folder of the file, but not the folder
+/// above.
 fn create(path: &Path) -> std::io::Result<()> {
     let folder = folder(path);
     if !folder.exists() {
@@ -152,14 +182,13 @@ fn create(path: &Path) -> std::io::Result<()> {
             File::open(above)?.sync_all()?;
         }
     }
+    let _turn = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     // SQLite gives the files beside it the same permissions.
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)?;
-    Ok(())
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn folder(path: &Path) -> &Path {
@@ -179,13 +208,32 @@ fn url(path: &Path) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                 url.push(char::from(*byte));
             }
-            // Two slashes at the start would begin the name of a host; a path has as many as it likes.
             other => write!(url, "%{other:02X}").unwrap_or_default(),
         }
     }
+    // Two slashes begin the name of a host; here it has none.
     if url.starts_with("file://") {
         url.insert_str("file:".len(), "//");
     }
     url.push_str("?mode=rw");
     url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_of_a_path_means_anything_in_the_url() {
+        assert_eq!(url(Path::new("data/p.db")), "file:data/p.db?mode=rw");
+        assert_eq!(url(Path::new("/a b?#%&/p.db")), "file:/a%20b%3F%23%25%26/p.db?mode=rw");
+        assert_eq!(url(Path::new("//a/p.db")), "file:////a/p.db?mode=rw");
+        assert_eq!(url(Path::new("file:p.db")), "file:file%3Ap.db?mode=rw");
+    }
+
+    #[test]
+    fn a_file_without_a_folder_is_in_the_current_one() {
+        assert_eq!(folder(Path::new("p.db")), Path::new("."));
+        assert_eq!(folder(Path::new("/p.db")), Path::new("/"));
+    }
 }

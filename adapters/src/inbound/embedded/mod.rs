@@ -1,0 +1,6 @@
+//! The queue file: consuming.
+
+mod queue;
+mod subscription;
+
+pub use queue::{ConsumeSettings, EmbeddedQueue};

@@ -1,0 +1,74 @@
+//! Looks for broken invariants.
+
+use application::ports::store_audit::{StoreAudit, StoreTotals, Violation};
+use application::ports::unit_of_work::StoreError;
+use async_trait::async_trait;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{QueryResult, RunQueryDsl, SqliteConnection};
+use domain::ConsumerName;
+
+use super::classify::classify;
+use super::store::SqliteStore;
+
+mod invariants;
+
+/// The audit of a SQLite store. It reads one state and keeps nobody from writing.
+pub struct SqliteAudit {
+    store: SqliteStore,
+    consumer: ConsumerName,
+}
+
+impl SqliteAudit {
+    /// Looks at the events of `consumer` and at all payments.
+    pub const fn new(store: SqliteStore, consumer: ConsumerName) -> Self {
+        Self { store, consumer }
+    }
+}
+
+#[async_trait]
+impl StoreAudit for SqliteAudit {
+    async fn violations(&self, limit: u32) -> Result<Vec<Violation>, StoreError> {
+        let consumer = self.consumer.clone();
+        self.store
+            .readers
+            .read(move |connection| {
+                // In WAL mode, the first query of a transaction decides which state all of them read.
+                connection.batch_execute("BEGIN").map_err(classify)?;
+                let violations = invariants::check(connection, consumer.as_str(), limit).map_err(classify)?;
+                connection.batch_execute("COMMIT").map_err(classify)?;
+                Ok(violations)
+            })
+            .await
+    }
+
+    async fn totals<'a>(&self, prefix: Option<&'a str>) -> Result<StoreTotals, StoreError> {
+        let (consumer, prefix) = (self.consumer.clone(), prefix.unwrap_or_default().to_owned());
+        self.store
+            .readers
+            .read(move |connection| totals(connection, consumer.as_str(), &prefix).map_err(classify))
+            .await
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Counted {
+    #[diesel(sql_type = BigInt)]
+    applied: i64,
+    #[diesel(sql_type = BigInt)]
+    recorded: i64,
+}
+
+/// Counts events by outcome. `substr` has no wild cards to escape; the comparison is for the index.
+fn totals(connection: &mut SqliteConnection, consumer: &str, prefix: &str) -> QueryResult<StoreTotals> {
+    let counted: Counted = diesel::sql_query(
+        "SELECT count(*) FILTER (WHERE outcome = 1) AS applied, \
+           count(*) FILTER (WHERE outcome = 2) AS recorded \
+         FROM processed_events \
+         WHERE consumer = ?1 AND event_id >= ?2 AND substr(event_id, 1, length(?2)) = ?2",
+    )
+    .bind::<Text, _>(consumer)
+    .bind::<Text, _>(prefix)
+    .get_result(connection)?;
+    Ok(StoreTotals { applied: counted.applied.unsigned_abs(), recorded: counted.recorded.unsigned_abs() })
+}

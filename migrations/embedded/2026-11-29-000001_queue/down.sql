@@ -1,0 +1,3 @@
+DROP TABLE probe;
+DROP TABLE dead_letters;
+DROP TABLE events;
