@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod banner;
 pub mod command;
 pub mod config;
 pub mod lifecycle;

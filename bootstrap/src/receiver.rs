@@ -14,7 +14,7 @@ use adapters::clock::SystemClock;
 use adapters::inbound::http::{self, HttpSettings};
 
 use crate::config::{Config, ms};
-use crate::wiring::{self, Publisher};
+use crate::wiring::{self, Broker, Publisher};
 
 /// A receiver whose listener is bound.
 pub struct Receiver {
@@ -31,11 +31,11 @@ impl Receiver {
     ///
     /// # Errors
     /// The address cannot be bound, or a source cannot be set up.
-    pub fn build(config: &Config, observer: Arc<dyn Observer>) -> anyhow::Result<Self> {
+    pub fn build(config: &Config, broker: &Broker, observer: Arc<dyn Observer>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(&config.http.bind)
             .with_context(|| format!("http.bind: cannot listen on {}", config.http.bind))?;
         let address = listener.local_addr()?;
-        let publisher = wiring::publisher(config)?;
+        let publisher = broker.publisher(config);
         let accept =
             AcceptEvent::new(wiring::sources(config)?, publisher.port(), Arc::new(SystemClock), observer);
         Ok(Self {

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use secrecy::ExposeSecret;
 
-use crate::config::Config;
+use crate::banner;
+use crate::config::{Config, scheme};
 use crate::lifecycle::Shutdown;
 use crate::receiver::Receiver;
 use crate::telemetry::Telemetry;
-use crate::wiring;
+use crate::wiring::{self, Broker};
 use crate::worker::Worker;
 
 /// What `receiver` and `worker` take on the command line.
@@ -93,19 +95,24 @@ pub async fn serve(
     parts: Parts,
     shutdown: &Shutdown,
 ) -> anyhow::Result<ExitCode> {
+    check_parts(config, parts)?;
     let observer = wiring::observer(telemetry);
+    let broker = Broker::open(config)?;
     let receiver = match parts {
-        Parts::Receiver | Parts::Both => Some(Receiver::build(config, observer.clone())?),
+        Parts::Receiver | Parts::Both => Some(Receiver::build(config, &broker, observer.clone())?),
         Parts::Worker => None,
     };
     let worker = match parts {
-        Parts::Worker | Parts::Both => Some(Worker::build(config, observer, telemetry)?),
+        Parts::Worker | Parts::Both => Some(Worker::build(config, &broker, observer, telemetry)?),
         Parts::Receiver => None,
     };
     let mut checks = Vec::new();
     checks.extend(receiver.iter().flat_map(Receiver::readiness));
     checks.extend(worker.iter().flat_map(Worker::readiness));
     let ops = wiring::ops_listener(config)?;
+    if let (Parts::Both, Some(receiver)) = (parts, &receiver) {
+        println!("{}", banner::text(config, receiver.address(), ops.local_addr()?));
+    }
     let ops_stop = tokio_util::sync::CancellationToken::new();
     let ops = tokio::spawn(adapters::inbound::ops::serve(
         ops,
@@ -118,9 +125,20 @@ pub async fn serve(
         result = run_parts(receiver, worker, shutdown) => result,
         () = shutdown.hard.cancelled() => Err(anyhow::anyhow!("stopped before everything was finished")),
     };
+    broker.close().await;
     ops_stop.cancel();
     ops.await.context("the operators' listener ended")?.context("the operators' listener failed")?;
     result.map(|()| ExitCode::SUCCESS)
+}
+
+/// An embedded queue has one process for both parts: a receiver without a worker would fill it for nobody.
+fn check_parts(config: &Config, parts: Parts) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        parts == Parts::Both || scheme(config.broker.url.expose_secret()) != "embedded",
+        "broker.url is embedded:, a queue within one process. Run `payonce`, which is receiver and worker \
+         together, or set broker.url (or AMQP_URL) to an amqp:// URL for processes of their own"
+    );
+    Ok(())
 }
 
 async fn run_parts(

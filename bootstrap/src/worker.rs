@@ -21,7 +21,7 @@ use adapters::outbound::telemetry::register_queue_depths;
 
 use crate::config::{Config, ms};
 use crate::telemetry::Telemetry;
-use crate::wiring::{self, Cache, Queue, Store};
+use crate::wiring::{self, Broker, Cache, Queue, Store};
 
 /// The queue depths that were read last, for the gauge; `None` while they cannot be read.
 type LatestDepths = Arc<Mutex<Option<QueueDepths>>>;
@@ -31,6 +31,7 @@ pub struct Worker {
     config: Config,
     store: Store,
     queue: Queue,
+    inspector: Arc<dyn QueueInspector>,
     depths: LatestDepths,
     cache_readiness: Arc<LateCheck>,
     observer: Arc<dyn Observer>,
@@ -43,6 +44,7 @@ impl Worker {
     /// A setting cannot be used.
     pub fn build(
         config: &Config,
+        broker: &Broker,
         observer: Arc<dyn Observer>,
         telemetry: &Telemetry,
     ) -> anyhow::Result<Self> {
@@ -52,7 +54,8 @@ impl Worker {
         Ok(Self {
             config: config.clone(),
             store: wiring::store(config)?,
-            queue: wiring::queue(config)?,
+            queue: broker.queue(config)?,
+            inspector: broker.inspector(config),
             depths,
             cache_readiness: Arc::default(),
             observer,
@@ -75,7 +78,7 @@ impl Worker {
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
         let depths = tokio::spawn(watch_depths(
-            self.queue.inspector(),
+            self.inspector.clone(),
             self.depths.clone(),
             ms(self.config.worker.queue_depth_interval_ms),
             stop.clone(),

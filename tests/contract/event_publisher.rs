@@ -1,11 +1,10 @@
-//! What every [`EventPublisher`] must do, and what can go wrong with a broker in between.
+//! What every `EventPublisher` must do, and what can go wrong with a broker in between.
 //!
 //! A behaviour is a function over a [`Fixture`]; `event_publisher_contract!` stamps all of them for one
 //! implementation.
 
 use std::collections::BTreeSet;
 
-use application::ports::event_publisher::EventPublisher;
 use application::testing::envelope;
 use bytes::Bytes;
 
@@ -68,6 +67,7 @@ pub async fn nothing_to_publish_is_nothing_to_answer<F: Fixture>() {
     assert!(fixture.publisher().publish(vec![]).await.is_empty());
 }
 
+/// Stamps every behaviour for one implementation.
 #[macro_export]
 macro_rules! event_publisher_contract {
     ($module:ident, $fixture:ty) => {

@@ -309,6 +309,7 @@ pub async fn what_waits_is_counted<F: Fixture>() {
     assert_eq!((depths.main, depths.retry, depths.dead_letters), (4, 0, 0));
 }
 
+/// Stamps every behaviour for one implementation.
 #[macro_export]
 macro_rules! event_queue_contract {
     ($module:ident, $fixture:ty) => {

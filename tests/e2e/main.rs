@@ -1,6 +1,9 @@
 //! A webhook goes in, a row comes out: the real executables over the real services.
 
 mod duplicates;
+mod embedded;
+mod embedded_kill;
+mod embedded_mixed;
 mod kill;
 mod lifecycle;
 mod native_source;

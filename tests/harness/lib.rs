@@ -4,6 +4,7 @@
 pub mod client;
 pub mod collector;
 pub mod embedded;
+pub mod embedded_world;
 pub mod load;
 pub mod postgres;
 pub mod process;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 /// How long a process may take to say where it listens, on a machine that is busy with other tests.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -33,6 +34,7 @@ pub struct Process {
     child: Child,
     name: &'static str,
     lines: Arc<Mutex<Vec<String>>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -57,12 +59,12 @@ impl Process {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = lines.clone();
         let mut stderr = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
-        tokio::spawn(async move {
+        let reader = tokio::spawn(async move {
             while let Ok(Some(line)) = stderr.next_line().await {
                 kept.lock().expect("no reader panics").push(line);
             }
         });
-        Self { child, name, lines }
+        Self { child, name, lines, reader: Some(reader) }
     }
 
     /// Everything it has logged.
@@ -125,15 +127,19 @@ impl Process {
         assert!(sent.expect("kill runs").success(), "kill -{name} {id}");
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended and everything it said is in the log.
     ///
     /// # Panics
     /// It does not end in time.
     pub async fn ended(&mut self) -> ExitStatus {
         let status = tokio::time::timeout(START_TIMEOUT, self.child.wait()).await;
-        status
+        let status = status
             .unwrap_or_else(|_| panic!("{} does not end:\n{}", self.name, self.log().join("\n")))
-            .expect("a child can be waited for")
+            .expect("a child can be waited for");
+        if let Some(reader) = self.reader.take() {
+            reader.await.expect("the reader does not panic");
+        }
+        status
     }
 
     /// Panics when the process ever panicked.

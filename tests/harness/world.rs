@@ -12,7 +12,7 @@ use crate::rabbitmq::TestVhost;
 use crate::service;
 
 /// How long events may take to drain, on a machine that is busy with other tests.
-const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A test's own database and vhost. The cache is shared: its marks are kept under the database's identity.
 pub struct World {
@@ -149,29 +149,50 @@ impl World {
     /// An invariant is broken, or an event is not accounted for.
     pub async fn audit(&self, accepted: u64) -> Value {
         let since = Instant::now();
-        let accepted = accepted.to_string();
         loop {
-            let output = Command::new(executable("payonce"))
-                .args(["audit", "--json", "--accepted", &accepted])
-                .env_remove("DATABASE_URL")
-                .env_remove("AMQP_URL")
-                .env_remove("REDIS_URL")
-                .envs(self.settings.iter().map(|(key, value)| (key, value)))
-                .output()
-                .await
-                .expect("payonce audit runs");
-            let report: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-            let waiting = report["queued"].as_u64() != Some(0) || report["to_be_retried"].as_u64() != Some(0);
-            if output.status.success() && !waiting {
-                return report;
+            let audit = audit_once(&self.settings, Some(accepted)).await;
+            if audit.clean && audit.drained {
+                return audit.report;
             }
-            assert!(
-                since.elapsed() < DRAIN_TIMEOUT,
-                "the audit fails: {report:#}\n{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
+            assert!(since.elapsed() < DRAIN_TIMEOUT, "the audit fails: {:#}\n{}", audit.report, audit.stderr);
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
+    }
+}
+
+/// What one run of `payonce audit` said.
+pub struct AuditRun {
+    /// Whether it found nothing.
+    pub clean: bool,
+    /// Whether nothing waits any more.
+    pub drained: bool,
+    /// Its report.
+    pub report: Value,
+    /// What it complained of.
+    pub stderr: String,
+}
+
+/// Runs `payonce audit` once.
+///
+/// # Panics
+/// It cannot be started.
+pub async fn audit_once(settings: &[(String, String)], accepted: Option<u64>) -> AuditRun {
+    let mut command = Command::new(executable("payonce"));
+    command.args(["audit", "--json"]);
+    if let Some(accepted) = accepted {
+        command.args(["--accepted", &accepted.to_string()]);
+    }
+    for alias in ["DATABASE_URL", "AMQP_URL", "REDIS_URL"] {
+        command.env_remove(alias);
+    }
+    let settings = settings.iter().map(|(key, value)| (key, value));
+    let output = command.envs(settings).output().await.expect("payonce audit runs");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    AuditRun {
+        clean: output.status.success(),
+        drained: report["queued"] == 0 && report["to_be_retried"] == 0,
+        report,
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 

@@ -42,7 +42,10 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
         },
     );
 
-    let depths = wiring::queue(config)?.inspector().depths().await;
+    let depths = match wiring::inspector(config) {
+        Ok(inspector) => inspector.depths().await.map_err(anyhow::Error::from),
+        Err(error) => Err(error),
+    };
     report(
         "broker",
         depths
@@ -52,7 +55,7 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
                     depths.main, depths.retry, depths.dead_letters
                 )
             })
-            .map_err(|error| describe(&error)),
+            .map_err(|error| format!("{error:#}")),
     );
 
     let cache = wiring::cache(config, CHECK_NAMESPACE)?;

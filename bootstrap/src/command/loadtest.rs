@@ -20,7 +20,7 @@ pub(super) fn run(file: Option<&Path>, args: LoadtestArgs) -> anyhow::Result<Exi
             None => None,
             Some(config) => Some(SystemUnderTest {
                 store: wiring::store(config)?.audit(),
-                queue: wiring::queue(config)?.inspector(),
+                queue: wiring::inspector(config)?,
             }),
         };
         let json = args.json;

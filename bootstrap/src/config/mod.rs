@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use sections::{
     BrokerConfig, CacheConfig, Config, Environment, HttpConfig, LogConfig, LogFormat, OpsConfig,
-    SourceConfig, StoreConfig, TelemetryConfig, WorkerConfig, ms,
+    SourceConfig, StoreConfig, TelemetryConfig, WorkerConfig, file_of, ms, scheme,
 };
 
 /// The commented default file: every setting, its default and what it is for.

@@ -210,3 +210,15 @@ fn read(setting: &str, file: &str, problems: &mut Vec<String>) -> Option<String>
 pub const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
+
+/// The scheme of a URL, `sqlite` of `sqlite:data/payonce.db`; empty where there is none.
+pub fn scheme(url: &str) -> &str {
+    url.split_once(':').map_or("", |(scheme, _)| scheme)
+}
+
+/// The file that a `sqlite:` or `embedded:` URL names, as it stands: relative to the working directory, or
+/// absolute, also when it is written with the two slashes of other URLs.
+pub fn file_of(url: &str) -> &str {
+    let path = url.split_once(':').map_or("", |(_, path)| path);
+    path.strip_prefix("//").unwrap_or(path)
+}

@@ -19,7 +19,7 @@ fn the_defaults_and_the_three_urls_are_enough() {
     let config = load("", &[]).unwrap();
     assert_eq!(config.http.bind, "127.0.0.1:3000");
     assert_eq!(config.store.url.expose_secret(), "postgres://u:canary@h/d");
-    assert_eq!(config.cache.url.expose_secret(), "none:");
+    assert_eq!(config.cache.url.expose_secret(), "memory:");
 }
 
 #[test]
@@ -77,10 +77,24 @@ fn a_value_of_another_type_is_an_error() {
 }
 
 #[test]
-fn a_missing_url_is_named_with_its_alias() {
-    let found = Config::from_layers(None, std::iter::empty()).expect_err("a problem").0;
+fn without_any_setting_everything_is_embedded() {
+    let config = Config::from_layers(None, std::iter::empty()).unwrap();
+    assert_eq!(config.store.url.expose_secret(), "sqlite:payonce-data/payonce.db");
+    assert_eq!(config.broker.url.expose_secret(), "embedded:payonce-data/queue.db");
+}
+
+#[test]
+fn a_url_that_is_emptied_or_names_no_file_is_told_with_its_alias() {
+    let found = problems("", &[("PAYONCE__STORE__URL", ""), ("PAYONCE__BROKER__URL", "embedded:")]);
     assert!(found.iter().any(|p| p.contains("store.url (or DATABASE_URL) is not set")), "{found:#?}");
-    assert!(found.iter().any(|p| p.contains("broker.url (or AMQP_URL) is not set")), "{found:#?}");
+    assert!(found.iter().any(|p| p.contains("broker.url (or AMQP_URL) names no file")), "{found:#?}");
+}
+
+#[test]
+fn a_file_is_named_with_or_without_slashes() {
+    assert_eq!(file_of("sqlite:a b/c?.db"), "a b/c?.db");
+    assert_eq!(file_of("sqlite:/srv/payonce.db"), "/srv/payonce.db");
+    assert_eq!(file_of("sqlite:///srv/payonce.db"), "/srv/payonce.db");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use domain::{ConsumerName, SourceName};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::sections::{Config, Environment, SourceConfig};
+use super::sections::{Config, Environment, SourceConfig, file_of, scheme};
 
 /// The broker's default for the largest message is 16 MiB from RabbitMQ 4.0 on; a body stays well below.
 const BODY_BYTES_CEILING: usize = 8 * 1024 * 1024;
@@ -56,8 +56,8 @@ fn addresses(config: &Config, problems: &mut Vec<String>) {
 
 fn urls(config: &Config, problems: &mut Vec<String>) {
     let wanted = [
-        ("store.url", &config.store.url, &["postgres", "postgresql"][..], "DATABASE_URL"),
-        ("broker.url", &config.broker.url, &["amqp", "amqps"][..], "AMQP_URL"),
+        ("store.url", &config.store.url, &["sqlite", "postgres", "postgresql"][..], "DATABASE_URL"),
+        ("broker.url", &config.broker.url, &["embedded", "amqp", "amqps"][..], "AMQP_URL"),
         ("cache.url", &config.cache.url, &["redis", "rediss", "memory", "none"][..], "REDIS_URL"),
     ];
     for (setting, url, schemes, alias) in wanted {
@@ -73,6 +73,9 @@ fn url_problem(url: &SecretString, schemes: &[&str]) -> Option<String> {
     let known = schemes.iter().map(|scheme| format!("{scheme}:")).collect::<Vec<_>>().join(" or ");
     if text.is_empty() {
         return Some(format!("is not set; it must start with {known}"));
+    }
+    if matches!(scheme(text), "sqlite" | "embedded") && schemes.contains(&scheme(text)) {
+        return file_of(text).is_empty().then(|| "names no file".to_owned());
     }
     match Url::parse(text) {
         Err(error) => Some(format!("is not a URL: {error}")),

@@ -16,8 +16,6 @@ use crate::event_queue::{Fixture, Setup, all, id, next, payload, publish, settle
 
 crate::event_publisher_contract!(contract, crate::event_queue::embedded::EmbeddedFixture);
 
-mod speed;
-
 async fn one(fixture: &EmbeddedFixture, n: usize) -> Result<(), PublishError> {
     fixture.publisher.publish(vec![envelope(&format!("evt_{n}"), payload(n))]).await.remove(0)
 }

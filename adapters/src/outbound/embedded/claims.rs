@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use super::connection::open_to_read;
 use super::in_hand::InHandRecord;
+use super::rows::EventRow;
 use ready::{Ready, ready};
 
 mod ready;
@@ -168,7 +169,7 @@ impl Claims {
         drop(state);
         let due_in = found.next_due.map(|due| Timestamp::from_micros(due).since(now));
         Ok(Claimed {
-            deliveries: found.rows.into_iter().map(|row| row.into_delivery()).collect(),
+            deliveries: found.rows.into_iter().map(EventRow::into_delivery).collect(),
             heavy: found.heavy,
             due_in,
         })

@@ -2,9 +2,9 @@
 //!
 //! One process owns the file, so who has what in hand is kept in memory and nothing is written when a batch
 //! is handed out: after a crash everything that is not settled is simply ready again, in its order. Only
-//! [`in_hand`] remembers, beside the file, what was in hand, so that an event that kills the process is found.
+//! `in_hand` remembers, beside the file, what was in hand, so that an event that kills the process is found.
 //!
-//! All writes go through one thread ([`writer`]), which commits together what waits together; reads have
+//! All writes go through one thread (`writer`), which commits together what waits together; reads have
 //! connections of their own, which SQLite's write-ahead log lets run beside the writer.
 
 mod broker;

@@ -53,6 +53,9 @@ impl Writer {
         let Work { mut publishes, settles, probes } = work;
         // A caller that has gone has told the sender to send again.
         publishes.retain(|publish| !publish.answer.is_closed());
+        if publishes.is_empty() && settles.is_empty() && probes.is_empty() {
+            return;
+        }
         let mut written = self.commit(&publishes, &settles, !probes.is_empty());
         let mut settled = written.clone();
         if written.is_err() && !settles.is_empty() {
@@ -63,7 +66,7 @@ impl Writer {
             }
         }
         // Before the answers: whoever has one may ask at once.
-        self.condition.send_modify(|condition| condition.clone_from(&written));
+        self.tell(&written);
         let published = written.is_ok() && !publishes.is_empty();
         if published || (settled.is_ok() && settles.iter().any(Settle::makes_ready_later)) {
             self.changed.send_replace(());
@@ -80,17 +83,24 @@ impl Writer {
         }
     }
 
+    /// Logs changes only: while the disk is full, every group fails.
+    fn tell(&self, written: &Written) {
+        self.condition.send_modify(|condition| {
+            match (&*condition, written) {
+                (Ok(()), Err(error)) => tracing::error!(error, "the queue file cannot be written"),
+                (Err(_), Ok(())) => tracing::info!("the queue file can be written again"),
+                _ => {}
+            }
+            condition.clone_from(written);
+        });
+    }
+
     fn commit(&mut self, publishes: &[Publish], settles: &[Settle], probed: bool) -> Written {
-        if publishes.is_empty() && settles.is_empty() && !probed {
-            return Ok(());
-        }
         let written = self.try_commit(publishes, settles, probed);
         written.map_err(|error| {
             // Whatever state the connection is in goes with it, an open transaction too.
             self.open = None;
-            let reason = describe(&*error);
-            tracing::warn!(error = reason, "the queue file cannot be written");
-            reason
+            describe(&*error)
         })
     }
 

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use adapters::outbound::embedded::EmbeddedInspector;
+use application::ports::event_publisher::EventPublisher;
 use application::ports::event_queue::{Action, EventQueue, QueueDepths, QueueInspector, Settlement};
 use application::ports::readiness::ReadinessCheck;
+use application::testing::envelope;
+use bytes::Bytes;
 use harness::embedded::TestDataFolder;
 
 use super::super::{
-    Fixture, Setup, all, dead_letter, history, id, ids, payload, publish, retry, settle, subscribe, take,
+    Fixture, Setup, all, dead_letter, history, id, ids, next, payload, publish, retry, settle, subscribe,
+    take,
 };
 use super::EmbeddedFixture;
 
@@ -177,4 +181,32 @@ async fn counting_creates_no_file() {
     let error = opened.err().expect("there is no queue");
     assert!(error.to_string().contains("queue.db"), "{error}");
     assert!(!folder.queue().exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_large_payloads_is_handed_out_before_it_fills_the_memory() {
+    let fixture = fixture().await;
+    let large = Bytes::from(vec![b'x'; 1024 * 1024]);
+    for n in 0..20 {
+        let sent = vec![envelope(&format!("evt_{n}"), large.clone())];
+        fixture.publisher.publish(sent).await.remove(0).expect("published");
+    }
+    let mut subscription = subscribe(&fixture).await;
+    for expected in [8, 8, 4] {
+        assert_eq!(next(&mut *subscription).await.len(), expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_do_not_hold_up_the_log() {
+    let fixture = EmbeddedFixture::new(Setup { unsettled_max: 2, ..Setup::default() }).await;
+    publish(&fixture, 0..5).await;
+    let mut subscription = subscribe(&fixture).await;
+    take(&mut *subscription, 2).await;
+    fixture.inspector.depths().await.expect("counted");
+    let tool = rusqlite::Connection::open(fixture.folder.queue()).expect("opened");
+    let held_up = tool.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    assert_eq!(held_up, Ok(0));
+    let log = fixture.folder.path().join("queue.db-wal");
+    assert_eq!(log.metadata().expect("the log").len(), 0);
 }

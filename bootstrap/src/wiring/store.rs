@@ -1,0 +1,99 @@
+//! The store: PostgreSQL or SQLite.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use application::ports::readiness::ReadinessCheck;
+use application::ports::store_admin::StoreAdmin;
+use application::ports::store_audit::StoreAudit;
+use application::ports::unit_of_work::UnitOfWork;
+use domain::ConsumerName;
+use secrecy::ExposeSecret;
+
+use adapters::outbound::postgres::{
+    PostgresAdmin, PostgresAudit, PostgresPool, PostgresReadiness, PostgresSettings, PostgresUnitOfWork,
+};
+use adapters::outbound::sqlite::{
+    SqliteAdmin, SqliteAudit, SqliteReadiness, SqliteSettings, SqliteStore, SqliteUnitOfWork,
+};
+
+use crate::config::{Config, StoreConfig, file_of, ms, scheme};
+
+/// The store's ports.
+#[derive(Clone)]
+pub struct Store {
+    unit_of_work: Arc<dyn UnitOfWork>,
+    audit: Arc<dyn StoreAudit>,
+    admin: Arc<dyn StoreAdmin>,
+    readiness: Arc<dyn ReadinessCheck>,
+}
+
+impl Store {
+    /// Begins transactions.
+    pub fn unit_of_work(&self) -> Arc<dyn UnitOfWork> {
+        self.unit_of_work.clone()
+    }
+
+    /// Looks for broken invariants.
+    pub fn audit(&self) -> Arc<dyn StoreAudit> {
+        self.audit.clone()
+    }
+
+    /// Migrates.
+    pub fn admin(&self) -> Arc<dyn StoreAdmin> {
+        self.admin.clone()
+    }
+
+    /// Whether it can be written to.
+    pub fn readiness(&self) -> Arc<dyn ReadinessCheck> {
+        self.readiness.clone()
+    }
+}
+
+/// The store that `store.url` names. Does not connect.
+///
+/// # Errors
+/// The URL cannot be used.
+pub fn store(config: &Config) -> anyhow::Result<Store> {
+    let consumer = ConsumerName::parse(&config.worker.consumer)?;
+    match scheme(config.store.url.expose_secret()) {
+        "postgres" | "postgresql" => postgres(&config.store, consumer),
+        "sqlite" => sqlite(&config.store, consumer),
+        other => anyhow::bail!("store.url: there is no store for the scheme {other:?}"),
+    }
+}
+
+fn postgres(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> {
+    let settings = PostgresSettings {
+        url: store.url.clone(),
+        pool_max: store.pool_max,
+        acquire_timeout: ms(store.acquire_timeout_ms),
+        connect_timeout: ms(store.connect_timeout_ms),
+        statement_timeout: ms(store.statement_timeout_ms),
+        lock_timeout: ms(store.lock_timeout_ms),
+        idle_in_transaction_timeout: ms(store.idle_in_transaction_timeout_ms),
+    };
+    let pool = PostgresPool::new(&settings).context("store.url")?;
+    Ok(Store {
+        unit_of_work: Arc::new(PostgresUnitOfWork::new(pool.clone(), consumer.clone())),
+        audit: Arc::new(PostgresAudit::new(pool.clone(), consumer)),
+        admin: Arc::new(PostgresAdmin::new(pool.clone(), settings)),
+        readiness: Arc::new(PostgresReadiness::new(pool)),
+    })
+}
+
+fn sqlite(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> {
+    let settings = SqliteSettings {
+        path: file_of(store.url.expose_secret()).into(),
+        readers_max: store.pool_max,
+        busy_timeout: ms(store.lock_timeout_ms),
+        acquire_timeout: ms(store.acquire_timeout_ms),
+    };
+    let file = SqliteStore::new(&settings).context("store.url")?;
+    Ok(Store {
+        unit_of_work: Arc::new(SqliteUnitOfWork::new(file.clone(), consumer.clone())),
+        audit: Arc::new(SqliteAudit::new(file.clone(), consumer)),
+        admin: Arc::new(SqliteAdmin::new(file.clone())),
+        readiness: Arc::new(SqliteReadiness::new(file)),
+    })
+}
