@@ -1,5 +1,6 @@
 //! What `payonce` says when it has started: where it is, and what to try.
 
+use std::fmt::Write;
 use std::net::SocketAddr;
 
 use secrecy::ExposeSecret;
@@ -29,10 +30,13 @@ pub fn text(config: &Config, webhooks: SocketAddr, operators: SocketAddr) -> Str
         .iter()
         .find(|(_, source)| source.enabled && source.provider == "native" && source.secrets.is_empty());
     if let Some((name, _)) = native {
-        text += &format!(
+        // Writing to a string does not fail.
+        write!(
+            text,
             "\nTry it:\n  curl -i http://{webhooks}/webhooks/{name} -H 'content-type: application/json' \\\n    \
                -d '{EXAMPLE}'\n  payonce audit\n"
-        );
+        )
+        .ok();
     }
     text
 }

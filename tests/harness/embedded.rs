@@ -25,6 +25,7 @@ impl TestDataFolder {
     ///
     /// # Panics
     /// It cannot be copied.
+    #[must_use]
     pub fn copy(&self) -> Self {
         let copy = Self::create();
         // By another process: closing a file takes SQLite's locks on it away from the process that closes it.

@@ -8,8 +8,8 @@ use application::ports::readiness::ReadinessCheck;
 use super::proxy::{Proxy, dead_server, silent_server};
 use super::*;
 
-fn connect(settings: RedisSettings) -> RedisSeenEvents {
-    RedisSeenEvents::new(&settings, Arc::new(SystemClock)).expect("usable settings")
+fn connect(settings: &RedisSettings) -> RedisSeenEvents {
+    RedisSeenEvents::new(settings, Arc::new(SystemClock)).expect("usable settings")
 }
 
 fn key_of(server: &TestRedis, event_id: &str) -> String {
@@ -20,15 +20,15 @@ fn key_of(server: &TestRedis, event_id: &str) -> String {
 async fn marks_survive_the_process_that_wrote_them() {
     let server = TestRedis::new();
     let mark = [(event_key("evt_1"), fingerprint(1))];
-    connect(server.settings()).mark_committed(&mark).await;
-    let looked = connect(server.settings()).look(&[event_key("evt_1")]).await;
+    connect(&server.settings()).mark_committed(&mark).await;
+    let looked = connect(&server.settings()).look(&[event_key("evt_1")]).await;
     assert_eq!(looked, [Seen::Committed(fingerprint(1))]);
 }
 
 #[tokio::test]
 async fn after_a_flush_everything_is_unknown() {
     let server = TestRedis::new();
-    let cache = connect(server.settings());
+    let cache = connect(&server.settings());
     cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     server.forget_all().await;
     assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Unknown]);
@@ -37,8 +37,8 @@ async fn after_a_flush_everything_is_unknown() {
 #[tokio::test]
 async fn a_mark_of_another_namespace_is_not_believed() {
     let (ours, theirs) = (TestRedis::new(), TestRedis::new());
-    connect(theirs.settings()).mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
-    let looked = connect(ours.settings()).look(&[event_key("evt_1")]).await;
+    connect(&theirs.settings()).mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
+    let looked = connect(&ours.settings()).look(&[event_key("evt_1")]).await;
     assert_eq!(looked, [Seen::Unknown]);
 }
 
@@ -54,7 +54,7 @@ async fn a_namespace_that_would_make_keys_ambiguous_is_refused() {
 #[tokio::test]
 async fn a_value_that_is_no_mark_is_never_committed() {
     let server = TestRedis::new();
-    let cache = connect(server.settings());
+    let cache = connect(&server.settings());
     let fingerprint = fingerprint(1);
     for value in [
         "committed".to_owned(),
@@ -74,7 +74,7 @@ async fn a_value_that_is_no_mark_is_never_committed() {
 #[tokio::test]
 async fn a_key_of_another_type_spoils_neither_its_neighbours_nor_the_breaker() {
     let server = TestRedis::new();
-    let cache = connect(server.settings());
+    let cache = connect(&server.settings());
     cache.mark_committed(&[(event_key("evt_2"), fingerprint(2))]).await;
     server.run("RPUSH", &[key_of(&server, "evt_1"), "x".to_owned()]).await;
     let keys = [event_key("evt_1"), event_key("evt_2")];
@@ -88,7 +88,7 @@ async fn a_key_of_another_type_spoils_neither_its_neighbours_nor_the_breaker() {
 async fn every_key_expires() {
     let server = TestRedis::new();
     let settings = server.settings();
-    let cache = connect(settings.clone());
+    let cache = connect(&settings.clone());
     cache.look(&[event_key("evt_1"), event_key("evt_2")]).await;
     cache.mark_committed(&[(event_key("evt_2"), fingerprint(2))]).await;
     assert_eq!(server.keys().await.len(), 2);
@@ -101,7 +101,7 @@ async fn every_key_expires() {
 async fn a_look_at_many_keys_is_one_round_trip() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings { url: proxy.url.clone().into(), ..server.settings() });
+    let cache = connect(&RedisSettings { url: proxy.url.clone().into(), ..server.settings() });
     let keys: Vec<_> = (0..100).map(|n| event_key(&format!("evt_{n}"))).collect();
     cache.look(&keys).await;
     let before = proxy.requests();
@@ -114,7 +114,7 @@ async fn a_look_at_many_keys_is_one_round_trip() {
 async fn a_dead_or_silent_server_costs_one_time_out_and_is_then_left_alone() {
     for address in [dead_server().await, silent_server().await] {
         let timeout = Duration::from_millis(200);
-        let cache = connect(RedisSettings {
+        let cache = connect(&RedisSettings {
             url: format!("redis://:s3cret@{address}/0").into(),
             timeout,
             breaker_open: LONG,
@@ -142,7 +142,7 @@ async fn a_dead_or_silent_server_costs_one_time_out_and_is_then_left_alone() {
 async fn it_is_used_again_once_it_answers() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings {
+    let cache = connect(&RedisSettings {
         url: proxy.url.clone().into(),
         timeout: Duration::from_millis(200),
         breaker_open: Duration::from_millis(50),
@@ -162,7 +162,7 @@ async fn it_is_used_again_once_it_answers() {
 async fn a_late_answer_is_never_taken_for_the_next_questions() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings {
+    let cache = connect(&RedisSettings {
         url: proxy.url.clone().into(),
         timeout: Duration::from_millis(100),
         breaker_open: Duration::from_millis(1),
@@ -182,7 +182,7 @@ async fn a_late_answer_is_never_taken_for_the_next_questions() {
 async fn a_look_that_is_dropped_half_way_leaves_nothing_behind() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
-    let cache = connect(RedisSettings { url: proxy.url.clone().into(), pool_max: 1, ..server.settings() });
+    let cache = connect(&RedisSettings { url: proxy.url.clone().into(), pool_max: 1, ..server.settings() });
     cache.mark_committed(&[(event_key("committed"), fingerprint(1))]).await;
     proxy.hold();
     let keys = [event_key("committed")];
@@ -199,7 +199,7 @@ async fn a_connection_that_was_closed_while_idle_costs_no_answer() {
     let server = TestRedis::new();
     let proxy = Proxy::to(&server.url).await;
     let cache =
-        connect(RedisSettings { url: proxy.url.clone().into(), breaker_open: LONG, ..server.settings() });
+        connect(&RedisSettings { url: proxy.url.clone().into(), breaker_open: LONG, ..server.settings() });
     cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     proxy.cut();
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -19,7 +19,7 @@ use super::store::SqliteStore;
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../migrations/sqlite");
 
 /// How long to wait for another process that migrates.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
+const LOCK_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Applies what is missing, over a connection of its own, and names it.
 pub(super) async fn migrate(path: &Path) -> Result<Vec<String>, StoreError> {
