@@ -44,12 +44,12 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_body_is_told_and_counted_as_nothing() {
+async fn an_empty_body_is_told_and_counted_as_no_bad_signature() {
     let server = TestServer::start();
     let answer = post(server.address, "").await;
     assert_eq!(answer.status, 400);
     assert_eq!(answer.errors(), [" missing"]);
-    assert!(server.outcomes.lock().unwrap().is_empty());
+    assert_eq!(*server.outcomes.lock().unwrap(), ["body_empty"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
