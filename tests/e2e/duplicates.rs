@@ -19,6 +19,26 @@ async fn fifty_copies_at_the_same_moment_have_one_effect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_burst_of_retries_has_one_effect_and_holds_nothing_fresh_back() {
+    let world = World::create().await;
+    let receiver = world.receiver().await;
+    let _workers = (world.worker().await, world.worker().await);
+    let mut senders = tokio::task::JoinSet::new();
+    for sender in 0..50 {
+        let client = receiver.client.another();
+        senders.spawn(async move {
+            for number in 0..20 {
+                client.deliver(succeeded_payload("evt_burst", "pi_burst", 100)).await;
+                client.deliver(harness::load::payload("fresh", sender * 20 + number)).await;
+            }
+        });
+    }
+    senders.join_all().await;
+    world.wait_until_settled(1001).await;
+    assert_eq!(world.audit(1001).await["applied"], 1001);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_id_with_two_meanings_is_applied_once_and_the_other_is_a_dead_letter() {
     let world = World::create().await;
     let receiver = world.receiver().await;

@@ -2,6 +2,7 @@
 
 mod duplicates;
 mod embedded;
+mod embedded_disk;
 mod embedded_kill;
 mod embedded_mixed;
 mod kill;

@@ -57,7 +57,18 @@ impl EmbeddedWorld {
     /// # Panics
     /// It does not start.
     pub async fn start(&self) -> Payonce {
-        let mut process = Process::start("payonce", &[], &self.settings);
+        Self::listening(Process::start("payonce", &[], &self.settings)).await
+    }
+
+    /// Starts `payonce` with a limit on the size of every file, as on a disk that gets full.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub async fn start_with_file_limit(&self, file_bytes_max: u64) -> Payonce {
+        Self::listening(Process::start_with_file_limit("payonce", file_bytes_max, &self.settings)).await
+    }
+
+    async fn listening(mut process: Process) -> Payonce {
         let ops = process.address_in("listening for operations").await;
         let client = Client::new(process.address_in("listening for webhooks").await);
         Payonce { process, client, ops }

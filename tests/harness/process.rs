@@ -43,8 +43,31 @@ impl Process {
     /// # Panics
     /// It cannot be started.
     pub fn start(name: &'static str, arguments: &[&str], environment: &[(String, String)]) -> Self {
-        let mut child = Command::new(executable(name))
-            .args(arguments)
+        let mut command = Command::new(executable(name));
+        command.args(arguments);
+        Self::spawn(name, command, environment)
+    }
+
+    /// As [`Self::start`], with a limit on the size of every file that it writes: beyond it, writing fails as
+    /// on a full disk.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_with_file_limit(
+        name: &'static str,
+        file_bytes_max: u64,
+        environment: &[(String, String)],
+    ) -> Self {
+        let blocks = file_bytes_max / 1024;
+        let mut command = Command::new("bash");
+        // The signal of the limit is ignored, so that the write fails instead.
+        command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\"")]);
+        command.arg(executable(name));
+        Self::spawn(name, command, environment)
+    }
+
+    fn spawn(name: &'static str, mut command: Command, environment: &[(String, String)]) -> Self {
+        let mut child = command
             .env_remove("DATABASE_URL")
             .env_remove("AMQP_URL")
             .env_remove("REDIS_URL")
