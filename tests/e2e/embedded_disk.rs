@@ -9,7 +9,7 @@ const PADDING: usize = 8 * 1024;
 /// A native event that takes some room.
 fn padded(number: usize) -> String {
     let event = succeeded_payload(&format!("evt_{number}"), &format!("pi_{number}"), 1);
-    let event = std::str::from_utf8(&event).unwrap().trim_end_matches('}');
+    let event = std::str::from_utf8(&event).expect("JSON is text").trim_end_matches('}');
     format!("{event},\"padding\":\"{}\"}}}}", "x".repeat(PADDING))
 }
 
