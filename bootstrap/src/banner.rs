@@ -34,7 +34,7 @@ pub fn text(config: &Config, webhooks: SocketAddr, operators: SocketAddr) -> Str
         write!(
             text,
             "\nTry it:\n  curl -i http://{webhooks}/webhooks/{name} -H 'content-type: application/json' \\\n    \
-               -d '{EXAMPLE}'\n  payonce audit\n"
+               -d '{EXAMPLE}'\n  payonce audit      (or: cargo run --release -- audit)\n"
         )
         .ok();
     }
