@@ -162,6 +162,11 @@ pub fn inspector(config: &Config) -> anyhow::Result<Arc<dyn QueueInspector>> {
     }
 }
 
+/// False where `broker.url` names an embedded queue that no start has made yet.
+pub fn embedded_queue_exists(config: &Config) -> bool {
+    scheme(config.broker.url.expose_secret()) != "embedded" || embedded_file(config).exists()
+}
+
 fn embedded_file(config: &Config) -> PathBuf {
     file_of(config.broker.url.expose_secret()).into()
 }

@@ -21,7 +21,7 @@ use adapters::providers::native::NativeProvider;
 use crate::config::{Config, SourceConfig};
 use crate::telemetry::Telemetry;
 
-pub use broker::{Broker, Publisher, Queue, inspector};
+pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
 pub use store::{Store, store};
 

@@ -40,7 +40,7 @@ impl Class {
             Self::ReadOnly => ": the file or its folder is read-only; let this user write to both",
             Self::Damaged => ": the file is damaged or not of SQLite; restore it from a backup",
             Self::CannotOpen => {
-                ": there is no such file (`payonce migrate` makes it), or this user may not open it"
+                ": there is no such file yet (the first start makes it), or this user may not open it"
             }
             Self::NoSchema => ": the schema is not that of this release; run `payonce migrate`",
             Self::Refused | Self::Other => "",
