@@ -20,6 +20,7 @@ use super::inbox::{Inbox, Publish, Settle, Work, Written};
 use super::rows::NewEvent;
 use super::schema::{events, probe};
 use super::settling::{Onward, apply};
+use crate::outbound::sqlite::classify::advice_for;
 use crate::outbound::sqlite::connect::Access;
 
 /// The room that must be there for the queue to be of use again: that of many events.
@@ -87,7 +88,7 @@ impl Writer {
     fn tell(&self, written: &Written) {
         self.condition.send_modify(|condition| {
             match (&*condition, written) {
-                (Ok(()), Err(error)) => tracing::error!(error, "the queue file cannot be written"),
+                (Ok(()), Err(error)) => tracing::error!("{error}"),
                 (Err(_), Ok(())) => tracing::info!("the queue file can be written again"),
                 _ => {}
             }
@@ -100,7 +101,8 @@ impl Writer {
         written.map_err(|error| {
             // Whatever state the connection is in goes with it, an open transaction too.
             self.open = None;
-            describe(&*error)
+            let text = describe(&*error);
+            format!("the queue file {} cannot be written{}: {text}", self.path.display(), advice_for(&text))
         })
     }
 

@@ -84,6 +84,11 @@ pub(super) fn class(error: &Error) -> Class {
     }
 }
 
+/// What to do about an error whose text starts with SQLite's own words, to be put behind what has failed.
+pub(crate) fn advice_for(text: &str) -> &'static str {
+    class_of_text(text).advice()
+}
+
 /// What is wrong, by SQLite's own words.
 pub(super) fn class_of_text(text: &str) -> Class {
     const TEXTS: [(&str, Class); 14] = [

@@ -14,7 +14,7 @@
 mod admin;
 mod audit;
 mod batch;
-mod classify;
+pub(crate) mod classify;
 pub(crate) mod connect;
 mod file;
 mod migrations;

@@ -88,8 +88,11 @@ impl Turn {
     {
         let (answer, answered) = oneshot::channel();
         self.send(Box::new(move |seat| {
+            let result = work(seat);
+            // A file that was read-only or away when it was opened stays so for this connection.
+            seat.is_spoilt |= matches!(result, Err(StoreError::Unavailable(_)));
             // Whoever has gone away has rolled back, too.
-            answer.send(work(seat)).ok();
+            answer.send(result).ok();
         }))?;
         answered
             .await
@@ -119,6 +122,8 @@ pub(super) struct Seat {
     options: OpenOptions,
     open: Option<SqliteConnection>,
     in_transaction: bool,
+    /// Whether the next turn must open the file anew.
+    is_spoilt: bool,
 }
 
 impl Seat {
@@ -128,6 +133,7 @@ impl Seat {
             options: OpenOptions { access: Access::Write, busy_timeout: settings.busy_timeout },
             open: None,
             in_transaction: false,
+            is_spoilt: false,
         }
     }
 
@@ -169,6 +175,9 @@ impl Seat {
     /// Undoes what is not committed. Some errors have SQLite roll back by itself, and then it refuses to do
     /// it again; whatever the reason, a closed connection has nothing open.
     fn roll_back(&mut self) {
+        if std::mem::take(&mut self.is_spoilt) {
+            return self.close();
+        }
         if !std::mem::take(&mut self.in_transaction) {
             return;
         }

@@ -24,7 +24,7 @@ async fn a_file_that_is_missing_is_not_made_by_writing() {
     let store = file.store();
     let unit_of_work = SqliteUnitOfWork::new(store.clone(), consumer());
     let told = unavailable(unit_of_work.begin().await.map(|_| ()));
-    assert!(told.contains("payonce migrate"), "{told}");
+    assert!(told.contains("the first start makes it"), "{told}");
     assert!(SqliteReadiness::new(store).check().await.is_err());
     assert!(!file.path().exists());
     // It may come later.
