@@ -119,5 +119,5 @@ else
   section tests env RUST_TEST_THREADS=1 cargo test --workspace --locked "${arguments[@]}"
 fi
 if ((!quick)); then
-  section docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+  section docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked
 fi

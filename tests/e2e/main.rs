@@ -5,6 +5,7 @@ mod embedded;
 mod embedded_disk;
 mod embedded_kill;
 mod embedded_mixed;
+mod embedded_read_only;
 mod kill;
 mod lifecycle;
 mod native_source;

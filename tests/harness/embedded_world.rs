@@ -68,7 +68,11 @@ impl EmbeddedWorld {
         Self::listening(Process::start_with_file_limit("payonce", file_bytes_max, &self.settings)).await
     }
 
-    async fn listening(mut process: Process) -> Payonce {
+    /// A process of this world, once it listens.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub async fn listening(mut process: Process) -> Payonce {
         let ops = process.address_in("listening for operations").await;
         let client = Client::new(process.address_in("listening for webhooks").await);
         Payonce { process, client, ops }

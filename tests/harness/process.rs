@@ -1,6 +1,7 @@
 //! The real executables, started, watched and killed.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +12,9 @@ use tokio::task::JoinHandle;
 
 /// How long a process may take to say where it listens, on a machine that is busy with other tests.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The user and group id of `nobody`.
+const NOBODY: u32 = 65534;
 
 /// Where the built executables are.
 ///
@@ -63,6 +67,33 @@ impl Process {
         // The signal of the limit is ignored, so that the write fails instead.
         command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\"")]);
         command.arg(executable(name));
+        Self::spawn(name, command, environment)
+    }
+
+    /// As [`Self::start`], as a user whom file permissions hold: root, whom they do not, becomes `nobody`. For
+    /// that `folder`, with all that is in it, is given to `nobody`, and the executable is copied into it.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_without_privileges(
+        name: &'static str,
+        folder: &Path,
+        environment: &[(String, String)],
+    ) -> Self {
+        let is_root = std::fs::metadata("/proc/self").expect("a process has an entry").uid() == 0;
+        if !is_root {
+            return Self::start(name, &[], environment);
+        }
+        let copy = folder.join(name);
+        std::fs::copy(executable(name), &copy).expect("the executable can be copied");
+        let entries =
+            std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        for path in entries.chain([folder.to_path_buf()]) {
+            std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)).expect("root may give files away");
+        }
+        let mut command = Command::new("setpriv");
+        command.args([&format!("--reuid={NOBODY}"), &format!("--regid={NOBODY}"), "--clear-groups"]);
+        command.arg(copy).current_dir(folder);
         Self::spawn(name, command, environment)
     }
 

@@ -1,7 +1,7 @@
 //! The store in a SQLite file.
 //!
 //! - [`settings`]: where the file is and how long anything may take
-//! - [`connect`]: one connection, set up; [`file`]: the file that it is to stay with
+//! - [`connect`]: one connection, set up; [`mod@file`]: the file that it is to stay with
 //! - [`writer`]: the one connection that writes, and its thread; [`readers`]: those that read
 //! - [`store`]: both, shared by clones
 //! - [`statement`], [`statements`]: the statements over many rows

@@ -56,6 +56,12 @@ impl Readers {
         reading.await.unwrap_or_else(|error| Err(StoreError::Transient(error.into())))
     }
 
+    /// Closes the connections that nobody uses. All connections of a process share what SQLite has mapped of
+    /// the file, so one that was opened while the file was read-only keeps it so for the others.
+    pub(super) fn close_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn take(&self) -> Result<SqliteConnection, StoreError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {

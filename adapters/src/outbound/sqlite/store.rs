@@ -23,10 +23,8 @@ impl SqliteStore {
     pub fn new(settings: &SqliteSettings) -> Result<Self, SqliteSetupError> {
         settings.check()?;
         let file = StoreFile::new(settings.path.clone());
-        Ok(Self {
-            writer: Writer::start(settings, file.clone())?,
-            readers: Readers::new(settings, file.clone()),
-            file,
-        })
+        let readers = Readers::new(settings, file.clone());
+        let writer = Writer::start(settings, file.clone(), readers.clone())?;
+        Ok(Self { file, writer, readers })
     }
 }

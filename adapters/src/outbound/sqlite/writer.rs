@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::classify::classify;
 use super::connect::{Access, OpenOptions};
 use super::file::StoreFile;
+use super::readers::Readers;
 use super::settings::{SqliteSettings, SqliteSetupError};
 
 type Work = Box<dyn FnOnce(&mut Seat) + Send>;
@@ -30,9 +31,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(settings: &SqliteSettings, file: StoreFile) -> Result<Self, SqliteSetupError> {
+    pub(super) fn start(
+        settings: &SqliteSettings,
+        file: StoreFile,
+        readers: Readers,
+    ) -> Result<Self, SqliteSetupError> {
         let (work, to_do) = mpsc::channel::<Work>();
-        let mut seat = Seat::new(settings, file);
+        let mut seat = Seat::new(settings, file, readers);
         std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
             .spawn(move || {
@@ -119,6 +124,7 @@ impl Drop for Turn {
 /// The writing connection, opened when it is needed, and whether a transaction is open on it.
 pub(super) struct Seat {
     file: StoreFile,
+    readers: Readers,
     options: OpenOptions,
     open: Option<SqliteConnection>,
     in_transaction: bool,
@@ -127,9 +133,10 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    fn new(settings: &SqliteSettings, file: StoreFile) -> Self {
+    fn new(settings: &SqliteSettings, file: StoreFile, readers: Readers) -> Self {
         Self {
             file,
+            readers,
             options: OpenOptions { access: Access::Write, busy_timeout: settings.busy_timeout },
             open: None,
             in_transaction: false,
@@ -176,6 +183,7 @@ impl Seat {
     /// it again; whatever the reason, a closed connection has nothing open.
     fn roll_back(&mut self) {
         if std::mem::take(&mut self.is_spoilt) {
+            self.readers.close_idle();
             return self.close();
         }
         if !std::mem::take(&mut self.in_transaction) {
