@@ -3,6 +3,7 @@
 pub mod amqp;
 pub mod embedded;
 pub mod memory;
+mod payment_row;
 pub mod postgres;
 pub mod redis;
 pub mod sqlite;

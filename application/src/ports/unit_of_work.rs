@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::{EventKey, Fingerprint, Payment, PaymentEvent, PaymentKey, RecordReason};
+use domain::{Fingerprint, Payment, PaymentEvent, PaymentKey, RecordReason};
 
 use super::BoxError;
 
@@ -79,9 +79,4 @@ pub trait Transaction: Send {
 
     /// Makes it durable. MUST fail if any earlier call failed, even if the caller went on.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
-}
-
-/// The key and meaning of each event.
-pub fn identities(events: &[PaymentEvent]) -> Vec<(EventKey, Fingerprint)> {
-    events.iter().map(|event| (event.key.clone(), event.fingerprint())).collect()
 }

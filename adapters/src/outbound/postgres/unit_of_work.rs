@@ -10,9 +10,10 @@ use domain::{ConsumerName, Fingerprint, Payment, PaymentEvent, PaymentKey};
 use super::payment_columns::PaymentColumns;
 use super::pool::PostgresPool;
 use super::readiness::probe;
-use super::rows::{self, OUTCOME_APPLIED, OUTCOME_RECORDED, PaymentRow};
+use super::rows::{self, OUTCOME_APPLIED, OUTCOME_RECORDED};
 use super::session::Session;
 use super::statements::{ClaimEvents, LockPayments, MarkRecorded, StoreRecorded, StoredFingerprints};
+use crate::outbound::payment_row::{self, PaymentRow};
 
 /// How long [`UnitOfWork::probe`] may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -92,7 +93,8 @@ impl Transaction for PostgresTransaction {
             payment_ids: keys.iter().map(|key| key.payment_id.as_str()).collect(),
         };
         let found: Vec<PaymentRow> = self.session.rows(lock).await?;
-        let payments: Result<Vec<Payment>, StoreError> = found.into_iter().map(rows::payment).collect();
+        let payments: Result<Vec<Payment>, StoreError> =
+            found.into_iter().map(payment_row::payment).collect();
         payments.map_err(|error| self.session.fail(error))
     }
 

@@ -7,12 +7,13 @@ use diesel::{RunQueryDsl, SqliteConnection};
 use domain::{ConsumerName, Currency, Fingerprint, Payment, PaymentEvent, PaymentKey};
 
 use super::classify::classify;
-use super::rows::{self, PaymentRow};
+use super::rows;
 use super::statement::groups;
 use super::statements::{
     ChangePayments, ClaimEvents, CreatePayments, KnownEvent, LoadPayments, MarkRecorded, PaymentNow,
     StoreRecorded, StoredFingerprints,
 };
+use crate::outbound::payment_row::{self, PaymentRow};
 
 /// Event id and source.
 type Key = (String, String);
@@ -89,7 +90,7 @@ pub(super) fn payments(
     for group in groups(&known) {
         let found: Vec<PaymentRow> = LoadPayments(group).load(connection).map_err(classify)?;
         for row in found {
-            payments.push(rows::payment(row)?);
+            payments.push(payment_row::payment(row)?);
         }
     }
     payments.sort_by(|one, other| one.key.cmp(&other.key));
