@@ -50,6 +50,8 @@ pub enum RetryClass {
     DependencyDown,
     /// This event failed where others did not; it uses up one of its attempts.
     Transient,
+    /// It waits for another event of its payment; it has a longer budget of its own.
+    NotReady,
 }
 
 impl RetryClass {
@@ -58,6 +60,7 @@ impl RetryClass {
         match self {
             Self::DependencyDown => "dependency_down",
             Self::Transient => "transient",
+            Self::NotReady => "not_ready",
         }
     }
 }
@@ -82,6 +85,8 @@ pub enum DeadLetterReason {
     StoreRefused(String),
     /// It has failed as often as an event may.
     AttemptsExhausted(String),
+    /// What it waits for has not come in the time that an event may wait.
+    NeverReady(String),
 }
 
 impl DeadLetterReason {
@@ -94,6 +99,7 @@ impl DeadLetterReason {
             Self::Refused(_) => "refused",
             Self::StoreRefused(_) => "store_refused",
             Self::AttemptsExhausted(_) => "attempts_exhausted",
+            Self::NeverReady(_) => "never_ready",
         }
     }
 
@@ -103,7 +109,8 @@ impl DeadLetterReason {
             Self::Unreadable(text)
             | Self::Untranslatable(text)
             | Self::StoreRefused(text)
-            | Self::AttemptsExhausted(text) => text.clone(),
+            | Self::AttemptsExhausted(text)
+            | Self::NeverReady(text) => text.clone(),
             Self::Conflict { stored: Some(stored), claimed } => format!(
                 "this id was processed with another meaning: fingerprint {stored} is committed, this event has {claimed}"
             ),

@@ -4,14 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use domain::fact::SINGLE;
 use domain::{
-    Currency, EventId, EventKey, EventKind, Fact, Money, PaymentChange, PaymentEvent, PaymentId, SourceName,
-    Timestamp,
+    Currency, Effect, EventId, EventKey, EventKind, Fact, FactId, Money, NoEffect, PaymentChange,
+    PaymentEvent, PaymentId, SourceName, Timestamp,
 };
 
 use crate::envelope::{Envelope, TraceContext};
 use crate::ports::clock::Clock;
+use crate::ports::outbox::{OutboxEntry, Standing};
 use crate::ports::provider::{Provider, Sources};
+
+pub mod dead_letters;
 
 /// A clock that stands still.
 #[derive(Debug, Clone, Copy)]
@@ -60,14 +64,34 @@ pub fn succeeded(event_id: &str, payment: &str, minor_units: i64) -> PaymentEven
     PaymentEvent {
         key: event_key(event_id),
         kind: EventKind::parse("payment_intent.succeeded").expect("a valid kind"),
-        change: Some(PaymentChange {
+        effect: Effect::Change(PaymentChange {
             payment: PaymentId::parse(payment).expect("a valid payment id"),
-            fact: Fact::Succeeded {
+            merchant: None,
+            facts: vec![Fact::Captured {
+                capture: FactId::parse(SINGLE).expect("a valid id"),
                 amount: Money::new(minor_units, Currency::parse("USD").expect("a listed currency")),
-            },
+                last: true,
+            }],
         }),
+        occurred_at: None,
         received_at: Timestamp::from_micros(1_700_000_000_000_000),
     }
+}
+
+/// An event that says that `minor_units` US cents of `payment` were refunded, by a refund of the event's id.
+///
+/// # Panics
+/// An id is not valid.
+pub fn refunded(event_id: &str, payment: &str, minor_units: i64) -> PaymentEvent {
+    let mut event = succeeded(event_id, payment, minor_units);
+    event.kind = EventKind::parse("refund.created").expect("a valid kind");
+    if let Effect::Change(change) = &mut event.effect {
+        change.facts = vec![Fact::Refunded {
+            refund: FactId::parse(event_id).expect("a valid id"),
+            amount: Money::new(minor_units, Currency::parse("USD").expect("a listed currency")),
+        }];
+    }
+    event
 }
 
 /// An event of a kind that changes nothing.
@@ -77,7 +101,7 @@ pub fn succeeded(event_id: &str, payment: &str, minor_units: i64) -> PaymentEven
 pub fn without_effect(event_id: &str) -> PaymentEvent {
     PaymentEvent {
         kind: EventKind::parse("galaxy.exploded").expect("a valid kind"),
-        change: None,
+        effect: Effect::Nothing(NoEffect::Kind),
         ..succeeded(event_id, "unused", 0)
     }
 }
@@ -101,5 +125,22 @@ pub fn envelope(event_id: &str, payload: impl Into<Bytes>) -> Envelope {
         headers: Vec::new(),
         trace: TraceContext::default(),
         payload: payload.into(),
+    }
+}
+
+/// A message of the outbox about a payment of the source `payment`, at that place.
+pub fn outbox_entry(seq: i64, payment: &str) -> OutboxEntry {
+    OutboxEntry {
+        seq,
+        id: format!("payment/{payment}/fact:{seq}"),
+        kind: "payment.succeeded".to_owned(),
+        source: "payment".to_owned(),
+        payment_id: payment.to_owned(),
+        account: "payment".to_owned(),
+        fact: format!("fact:{seq}"),
+        amount_minor: None,
+        currency: None,
+        occurred_at: Timestamp::from_micros(1_700_000_000_000_000 + seq),
+        standing: Standing::New,
     }
 }

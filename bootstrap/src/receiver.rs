@@ -36,8 +36,12 @@ impl Receiver {
             .with_context(|| format!("http.bind: cannot listen on {}", config.http.bind))?;
         let address = listener.local_addr()?;
         let publisher = broker.publisher(config);
-        let accept =
+        let mut accept =
             AcceptEvent::new(wiring::sources(config)?, publisher.port(), Arc::new(SystemClock), observer);
+        let quarantine = wiring::quarantine(config)?;
+        if let Some(quarantine) = &quarantine {
+            accept = accept.with_quarantine(quarantine.clone());
+        }
         Ok(Self {
             listener,
             address,

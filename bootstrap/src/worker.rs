@@ -1,10 +1,9 @@
-//! The worker: applies events.
+//! The worker: applies events, and relays what they have changed.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use application::RetryPolicy;
 use application::error_chain::describe;
 use application::ports::event_queue::{EventQueue, QueueDepths, QueueInspector};
 use application::ports::observer::Observer;
@@ -17,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use adapters::clock::SystemClock;
-use adapters::outbound::telemetry::register_queue_depths;
+use adapters::outbound::telemetry::{LatestOutboxDepths, register_queue_depths};
 
 use crate::config::{Config, ms};
 use crate::telemetry::Telemetry;
-use crate::wiring::{self, Broker, Cache, Queue, Store};
+use crate::wiring::{self, Broker, Cache, Queue, Relays, Store};
 
 /// The queue depths that were read last, for the gauge; `None` while they cannot be read.
 type LatestDepths = Arc<Mutex<Option<QueueDepths>>>;
@@ -33,8 +32,10 @@ pub struct Worker {
     queue: Queue,
     inspector: Arc<dyn QueueInspector>,
     depths: LatestDepths,
+    outbox_depths: LatestOutboxDepths,
     cache_readiness: Arc<LateCheck>,
     observer: Arc<dyn Observer>,
+    relays: Relays,
 }
 
 impl Worker {
@@ -51,14 +52,18 @@ impl Worker {
         let depths = LatestDepths::default();
         // The instrument lives in its meter; the handle is not needed.
         let _gauge = register_queue_depths(&telemetry.meter(), depths.clone());
+        let store = wiring::store(config)?;
+        let relays = Relays::new(config, &store.outbox(), &wiring::relay_observer(telemetry))?;
         Ok(Self {
             config: config.clone(),
-            store: wiring::store(config)?,
+            store,
             queue: broker.queue(config)?,
             inspector: broker.inspector(config),
             depths,
+            outbox_depths: wiring::outbox_gauges(telemetry),
             cache_readiness: Arc::default(),
             observer,
+            relays,
         })
     }
 
@@ -67,14 +72,15 @@ impl Worker {
         vec![self.store.readiness(), self.queue.readiness(), self.cache_readiness.clone()]
     }
 
-    /// Waits for the store, then consumes until `stop`, then finishes the batches in hand.
+    /// Waits for the store, then consumes and relays until `stop`, then finishes the batches in hand.
     ///
     /// # Errors
-    /// A consumer ended although nobody asked it to, or did not finish within the grace time.
-    pub async fn run(self, stop: &CancellationToken) -> anyhow::Result<()> {
+    /// A consumer or a relay ended although nobody asked it to, or did not finish within the grace time.
+    pub async fn run(mut self, stop: &CancellationToken) -> anyhow::Result<()> {
         let Some(namespace) = self.prepare_store(stop).await else {
             return Ok(());
         };
+        let relays = std::mem::take(&mut self.relays);
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
         let depths = tokio::spawn(watch_depths(
@@ -83,9 +89,16 @@ impl Worker {
             ms(self.config.worker.queue_depth_interval_ms),
             stop.clone(),
         ));
-        let result = self.consume(cache.port(), stop).await;
+        let outbox_depths = tokio::spawn(wiring::watch_outbox(
+            self.store.outbox(),
+            self.outbox_depths.clone(),
+            ms(self.config.worker.queue_depth_interval_ms),
+            stop.clone(),
+        ));
+        let result = tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop));
         depths.abort();
-        result
+        outbox_depths.abort();
+        result.map(|_| ())
     }
 
     /// Migrates or checks the schema and reads the store's identity, as often as it takes. `None` on `stop`.
@@ -126,7 +139,7 @@ impl Worker {
         let worker = &self.config.worker;
         let process = ProcessEvents::new(wiring::sources(&self.config)?, self.store.unit_of_work(), cache);
         let settings = ConsumeSettings {
-            retry: RetryPolicy { attempts_max: worker.attempts_max, delay: ms(worker.retry_delay_ms) },
+            retry: worker.retry_policy(),
             backoff_max: ms(worker.backoff_max_ms),
             hold_max: ms(worker.hold_max_ms),
         };

@@ -4,8 +4,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::id::{EventId, EventKind, PaymentId, SourceName};
-use crate::money::Money;
+use crate::fact::Fact;
+use crate::id::{EventId, EventKind, MerchantId, PaymentId, SourceName};
 use crate::payment::PaymentKey;
 use crate::timestamp::Timestamp;
 
@@ -24,24 +24,35 @@ impl fmt::Display for EventKey {
     }
 }
 
-/// What an event says about a payment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fact {
-    /// The whole amount was paid.
-    Succeeded {
-        /// How much.
-        amount: Money,
-    },
-}
-
-/// A fact and the payment that it is about.
+/// What an event says about a payment or a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentChange {
-    /// Which payment, by the provider's id.
+    /// Which one, by the provider's id.
     pub payment: PaymentId,
-    /// What became true of it.
-    pub fact: Fact,
+    /// Whose money it is; `None` for the account that the source itself stands for.
+    pub merchant: Option<MerchantId>,
+    /// What became true of it, at least one fact.
+    pub facts: Vec<Fact>,
+}
+
+/// What an event does here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// It changes a payment or a payout.
+    Change(PaymentChange),
+    /// It is authentic and changes nothing, for this reason.
+    Nothing(NoEffect),
+}
+
+/// Why an authentic event changes nothing by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoEffect {
+    /// Its kind, or its version, says nothing about money that we act on.
+    Kind,
+    /// Its signature does not bind what it says, so it is a hint until the provider has confirmed it.
+    Unconfirmed,
+    /// It belongs to the provider's test mode and the source to live mode, or the other way round.
+    OtherMode,
 }
 
 /// One event, translated. Only a translator makes one, from an envelope that was verified on arrival.
@@ -51,17 +62,26 @@ pub struct PaymentEvent {
     pub key: EventKey,
     /// The provider's name of what happened.
     pub kind: EventKind,
-    /// What it does to a payment; `None` for a kind that has no effect here and is only recorded.
-    pub change: Option<PaymentChange>,
+    /// What it does.
+    pub effect: Effect,
+    /// When it happened, as the provider says; `None` where it does not say.
+    pub occurred_at: Option<Timestamp>,
     /// When it arrived, which is when its age was judged.
     pub received_at: Timestamp,
 }
 
 impl PaymentEvent {
+    /// What it changes, where it changes anything.
+    pub const fn change(&self) -> Option<&PaymentChange> {
+        match &self.effect {
+            Effect::Change(change) => Some(change),
+            Effect::Nothing(_) => None,
+        }
+    }
+
     /// The payment that it is about, where it is about one.
     pub fn payment_key(&self) -> Option<PaymentKey> {
-        self.change
-            .as_ref()
+        self.change()
             .map(|change| PaymentKey { source: self.key.source.clone(), payment_id: change.payment.clone() })
     }
 
@@ -75,11 +95,12 @@ impl PaymentEvent {
             hash.update(bytes);
         };
         part(self.kind.as_str().as_bytes());
-        if let Some(PaymentChange { payment, fact }) = &self.change {
+        if let Some(PaymentChange { payment, merchant, facts }) = self.change() {
             part(payment.as_str().as_bytes());
-            match fact {
-                Fact::Succeeded { amount } => {
-                    part(b"succeeded");
+            part(merchant.as_ref().map_or("", MerchantId::as_str).as_bytes());
+            for fact in facts {
+                part(fact.key(self.occurred_at).as_str().as_bytes());
+                if let Some(amount) = fact.amount() {
                     part(&amount.minor_units().to_be_bytes());
                     part(amount.currency().code().as_bytes());
                 }
@@ -126,7 +147,9 @@ impl fmt::Debug for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::money::Currency;
+    use crate::fact::SINGLE;
+    use crate::id::FactId;
+    use crate::money::{Currency, Money};
 
     fn succeeded(payment: &str, minor_units: i64, currency: &str) -> PaymentEvent {
         let amount = Money::new(minor_units, Currency::parse(currency).unwrap());
@@ -136,10 +159,12 @@ mod tests {
                 event_id: EventId::parse("evt_1").unwrap(),
             },
             kind: EventKind::parse("payment_intent.succeeded").unwrap(),
-            change: Some(PaymentChange {
+            effect: Effect::Change(PaymentChange {
                 payment: PaymentId::parse(payment).unwrap(),
-                fact: Fact::Succeeded { amount },
+                merchant: None,
+                facts: vec![Fact::Captured { capture: FactId::parse(SINGLE).unwrap(), amount, last: true }],
             }),
+            occurred_at: None,
             received_at: Timestamp::from_micros(0),
         }
     }
@@ -155,7 +180,7 @@ mod tests {
     fn another_amount_currency_payment_or_kind_has_another_fingerprint() {
         let base = succeeded("pi_1", 4999, "usd");
         let other_kind = PaymentEvent { kind: EventKind::parse("charge.succeeded").unwrap(), ..base.clone() };
-        let without_effect = PaymentEvent { change: None, ..base.clone() };
+        let without_effect = PaymentEvent { effect: Effect::Nothing(NoEffect::Kind), ..base.clone() };
         for other in [
             succeeded("pi_1", 5000, "usd"),
             succeeded("pi_1", 4999, "eur"),

@@ -121,6 +121,16 @@ identifier!(
     check_id
 );
 identifier!(
+    /// What tells a change apart from all others of its payment, such as `refund re_1`'s `re_1`.
+    FactId,
+    check_id
+);
+identifier!(
+    /// Whose money it is at the provider: a merchant or connected account, by the provider's id.
+    MerchantId,
+    check_id
+);
+identifier!(
     /// The provider's own name of what happened, such as `payment_intent.succeeded`.
     EventKind,
     check_id

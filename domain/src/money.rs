@@ -34,6 +34,14 @@ impl Currency {
         if known { Ok(Self(code)) } else { Err(MoneyError::UnknownCurrency) }
     }
 
+    /// How many decimals its minor unit has, by ISO 4217: 2 for USD, 0 for JPY, 3 for KWD. Currencies without
+    /// a minor unit, such as gold, count whole.
+    pub fn decimals(&self) -> u32 {
+        let exponent =
+            iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent);
+        exponent.map_or(0, u32::from)
+    }
+
     /// The code in capitals.
     pub fn code(&self) -> &str {
         // Only ASCII letters pass `parse`, so this never takes the second branch.

@@ -1,7 +1,13 @@
 //! The behaviours that every implementation of a port must show: written once, stamped per implementation.
 
+mod dead_letters;
+mod destination;
 mod event_publisher;
 mod event_queue;
+mod order;
+mod outbox;
+mod payment_reader;
+mod quarantine;
 mod seen_events;
 mod store_audit;
 mod unit_of_work;

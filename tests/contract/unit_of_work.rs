@@ -4,11 +4,18 @@
 
 mod atomicity;
 mod claims;
-mod fixture;
+mod consumers;
+pub mod effects;
+mod facts;
+pub mod fixture;
+mod ledger;
+mod outbox;
 mod payments;
-mod postgres;
+pub mod postgres;
 mod races;
-mod sqlite;
+pub mod sqlite;
+mod steps;
+mod upgrades;
 
 /// Stamps every behaviour for one store: `unit_of_work_contract!(name, Fixture)`.
 macro_rules! unit_of_work_contract {
@@ -18,6 +25,7 @@ macro_rules! unit_of_work_contract {
                 atomicity::{
                     a_committed_unit_is_stored,
                     a_dropped_unit_leaves_nothing_and_no_open_session,
+                    a_unit_that_is_dropped_after_any_step_leaves_nothing,
                     a_unit_that_is_dropped_in_mid_statement_leaves_nothing,
                     the_commit_of_a_failed_unit_fails_and_stores_nothing,
                     a_cancelled_unit_costs_no_session,
@@ -36,11 +44,50 @@ macro_rules! unit_of_work_contract {
                 }
                 payments::{
                     a_payment_comes_back_as_it_was_saved,
+                    all_of_a_payment_comes_back_when_it_is_created_and_when_it_is_changed,
+                    what_follows_from_the_sums_is_stored_with_them,
+                    more_refunded_than_captured_is_refused_by_the_store,
                     amounts_are_exact_to_the_last_minor_unit,
                     only_existing_payments_are_loaded_in_key_order,
                     a_payment_that_was_created_meanwhile_is_not_overwritten,
+                    a_payment_that_does_not_exist_is_not_changed,
                     a_stale_change_is_not_saved,
                     breaking_a_business_rule_is_permanent,
+                }
+                facts::{
+                    only_what_is_established_is_known,
+                    a_fact_is_known_in_its_own_unit_at_once,
+                    amounts_of_facts_are_exact_and_zero_is_one,
+                    many_facts_are_each_found,
+                    a_fact_that_is_known_is_not_established_again,
+                    an_event_may_establish_several_facts,
+                }
+                ledger::{
+                    entries_are_kept_and_change_the_balances,
+                    every_account_and_currency_has_a_balance_of_its_own,
+                    balances_are_the_sums_of_many_entries,
+                    balances_are_exact_to_the_last_minor_unit,
+                    a_batch_that_does_not_fit_is_refused_for_good,
+                    a_balance_that_does_not_fit_is_not_stored,
+                    an_event_posts_to_an_account_once,
+                    an_entry_of_nothing_is_refused,
+                    entries_that_cancel_out_are_kept_and_change_no_balance,
+                    an_entry_is_never_changed_or_removed,
+                    units_that_share_balances_lose_no_change_and_wait_in_no_circle,
+                }
+                outbox::{
+                    a_message_is_there_only_after_the_commit,
+                    a_message_keeps_all_that_it_says,
+                    messages_are_numbered_as_they_were_enqueued,
+                    a_message_is_not_stored_twice,
+                }
+                consumers::{
+                    each_consumer_has_its_own_effects,
+                    a_consumer_sees_nothing_of_another_ones_payments,
+                }
+                upgrades::{
+                    payments_of_the_first_release_are_whole,
+                    payments_of_the_first_release_go_on,
                 }
                 races::{
                     of_two_units_that_race_for_an_event_one_gets_it,

@@ -1,5 +1,6 @@
 //! A webhook goes in, a row comes out: the real executables over the real services.
 
+mod consumers;
 mod duplicates;
 mod embedded;
 mod embedded_disk;
@@ -7,8 +8,12 @@ mod embedded_kill;
 mod embedded_mixed;
 mod embedded_read_only;
 mod kill;
+mod late_worker;
 mod lifecycle;
 mod native_source;
+mod outbox;
+mod outbox_embedded;
 mod outcomes;
+mod send;
 mod traces;
 mod volume;

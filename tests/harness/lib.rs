@@ -5,6 +5,7 @@ pub mod client;
 pub mod collector;
 pub mod embedded;
 pub mod embedded_world;
+pub mod endpoint;
 pub mod load;
 pub mod postgres;
 pub mod process;

@@ -83,12 +83,8 @@ impl TestVhost {
 
     /// Settings that suit a test: one retry tier of 200 ms.
     pub fn settings(&self) -> AmqpSettings {
-        AmqpSettings {
-            url: self.url().into(),
-            name: "payonce-test".to_owned(),
-            connect_timeout: Duration::from_secs(5),
-            retry_tiers: vec![Duration::from_millis(200)],
-        }
+        let tiers = vec![Duration::from_millis(200)];
+        AmqpSettings::new(self.url().into(), "payonce-test".to_owned(), Duration::from_secs(5), tiers)
     }
 
     /// A channel of the harness's own connection.

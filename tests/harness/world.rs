@@ -67,6 +67,7 @@ impl World {
             ("PAYONCE__HTTP__BIND", "127.0.0.1:0".to_owned()),
             ("PAYONCE__OPS__BIND", "127.0.0.1:0".to_owned()),
             ("PAYONCE__WORKER__RETRY_DELAY_MS", "500".to_owned()),
+            ("PAYONCE__WORKER__NOT_READY_DELAY_MAX_MS", "2000".to_owned()),
             ("PAYONCE__WORKER__BACKOFF_MAX_MS", "1000".to_owned()),
         ];
         let settings = settings.map(|(key, value)| (key.to_owned(), value)).to_vec();

@@ -1,7 +1,9 @@
 //! The public and the ops listener over real sockets, with a publisher that the test owns.
 
 mod accepting;
+mod answers;
 mod client;
+mod field_cases;
 mod limits;
 mod ops;
 mod payloads;

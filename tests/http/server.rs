@@ -13,9 +13,9 @@ use application::Envelope;
 use application::ports::event_publisher::{EventPublisher, PublishError};
 use application::ports::observer::MockObserver;
 use application::ports::provider::{Provider, Sources};
-use application::testing::source_name;
 use application::use_cases::accept_event::AcceptEvent;
 use async_trait::async_trait;
+use domain::SourceName;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -86,6 +86,10 @@ pub struct TestServer {
     pub stopped: JoinHandle<io::Result<()>>,
     /// The outcomes that requests were counted under.
     pub outcomes: Arc<Mutex<Vec<&'static str>>>,
+    /// The places of the secrets that signatures were counted under.
+    pub secrets: Arc<Mutex<Vec<usize>>>,
+    /// The reasons that refused signatures were counted under.
+    pub refusals: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl TestServer {
@@ -96,36 +100,48 @@ impl TestServer {
 
     /// With other limits or another provider.
     pub fn with(settings: HttpSettings, provider: impl Provider + 'static) -> Self {
-        Self::run(settings, provider, RecordingPublisher::new(false, 100_000))
+        Self::run(settings, &[("payment", Arc::new(provider))], RecordingPublisher::new(false, 100_000))
+    }
+
+    /// With these sources.
+    pub fn of(sources: &[(&str, Arc<dyn Provider>)]) -> Self {
+        Self::run(settings(), sources, RecordingPublisher::new(false, 100_000))
     }
 
     /// With a publisher that refuses everything.
     pub fn refusing() -> Self {
         let refusing = RecordingPublisher::new(true, 100_000);
-        Self::run(settings(), NativeProvider::unsigned(), refusing)
+        Self::run(settings(), &[("payment", Arc::new(NativeProvider::unsigned()))], refusing)
     }
 
     /// With a publisher that waits for permits.
     pub fn holding() -> Self {
         let holding = RecordingPublisher::new(false, 0);
-        Self::run(settings(), NativeProvider::unsigned(), holding)
+        Self::run(settings(), &[("payment", Arc::new(NativeProvider::unsigned()))], holding)
     }
 
-    fn run(settings: HttpSettings, provider: impl Provider + 'static, publisher: RecordingPublisher) -> Self {
+    fn run(
+        settings: HttpSettings,
+        sources: &[(&str, Arc<dyn Provider>)],
+        publisher: RecordingPublisher,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a working socket");
         let address = listener.local_addr().expect("a working socket");
         let publisher = Arc::new(publisher);
-        let outcomes = Arc::new(Mutex::new(Vec::new()));
-        let provider: Arc<dyn Provider> = Arc::new(provider);
+        let (outcomes, secrets, refusals) = (Arc::default(), Arc::default(), Arc::default());
+        let sources: HashMap<_, _> = sources
+            .iter()
+            .map(|(name, provider)| (SourceName::parse(name).expect("a valid name"), provider.clone()))
+            .collect();
         let accept = AcceptEvent::new(
-            Sources::new(HashMap::from([(source_name(), provider)])),
+            Sources::new(sources),
             publisher.clone(),
             Arc::new(SystemClock),
-            Arc::new(observer(outcomes.clone())),
+            Arc::new(observer(&outcomes, &secrets, &refusals)),
         );
         let stop = CancellationToken::new();
         let stopped = tokio::spawn(serve(listener, accept, settings, stop.clone()));
-        Self { address, publisher, stop, stopped, outcomes }
+        Self { address, publisher, stop, stopped, outcomes, secrets, refusals }
     }
 
     /// The bodies that were published.
@@ -135,11 +151,22 @@ impl TestServer {
     }
 }
 
-fn observer(outcomes: Arc<Mutex<Vec<&'static str>>>) -> MockObserver {
+fn observer(
+    outcomes: &Arc<Mutex<Vec<&'static str>>>,
+    secrets: &Arc<Mutex<Vec<usize>>>,
+    refusals: &Arc<Mutex<Vec<&'static str>>>,
+) -> MockObserver {
+    let (outcomes, secrets, refusals) = (outcomes.clone(), secrets.clone(), refusals.clone());
     let mut observer = MockObserver::new();
     observer
         .expect_request_answered()
         .returning(move |_, outcome, _| outcomes.lock().expect("no panic elsewhere").push(outcome));
     observer.expect_events_accepted().return_const(());
+    observer
+        .expect_signature_matched()
+        .returning(move |_, slot| secrets.lock().expect("no panic elsewhere").push(slot));
+    observer
+        .expect_signature_refused()
+        .returning(move |_, reason| refusals.lock().expect("no panic elsewhere").push(reason));
     observer
 }

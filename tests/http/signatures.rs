@@ -16,8 +16,8 @@ const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 
 fn server() -> TestServer {
     let secret = format!("whsec_{}", STANDARD.encode(KEY));
-    let provider = NativeProvider::signed(vec!["another secret".into(), secret.into()], TOLERANCE)
-        .expect("good secrets");
+    let provider =
+        NativeProvider::signed(&["another secret".into(), secret.into()], TOLERANCE).expect("good secrets");
     TestServer::with(settings(), provider)
 }
 

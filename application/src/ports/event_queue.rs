@@ -57,10 +57,12 @@ pub struct Settlement {
 pub enum Action {
     /// It is done: take it off the queue.
     Acknowledge,
-    /// It comes again after `delay`, with `history` and one more failed attempt.
+    /// It comes again after `delay`, with `history` and as many failed attempts as are told here.
     RetryAfter {
         /// How long it waits.
         delay: Duration,
+        /// How many of its attempts have failed by now.
+        failed_attempts: u32,
         /// The failures so far, this one included.
         history: Vec<AttemptFailure>,
     },

@@ -5,11 +5,20 @@
 //! stamped with the suite.
 
 pub mod clock;
+pub mod dead_letter_queue;
+pub mod dead_letters;
+pub mod destination;
 pub mod event_publisher;
 pub mod event_queue;
 pub mod observer;
+pub mod operator_actions;
+pub mod outbox;
+pub mod payment_reader;
 pub mod provider;
+pub mod quarantine;
 pub mod readiness;
+pub mod relay_observer;
+pub mod replay_jobs;
 pub mod seen_events;
 pub mod store_admin;
 pub mod store_audit;

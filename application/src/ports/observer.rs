@@ -16,6 +16,12 @@ pub trait Observer: Send + Sync {
     /// Events of a request were accepted.
     fn events_accepted(&self, source: &SourceName, count: usize);
 
+    /// A request's signature was made with that one of the source's secrets, from 0.
+    fn signature_matched(&self, source: &SourceName, slot: usize);
+
+    /// A request's signature does not hold, for that reason.
+    fn signature_refused(&self, source: &SourceName, reason: &'static str);
+
     /// A batch begins, in the current span; `producers` are the traces that its events came with. An
     /// implementation may link the span to them.
     fn batch_started(&self, producers: &[TraceContext]);

@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::{Fingerprint, Payment, PaymentEvent, PaymentKey, RecordReason};
+use domain::{
+    Announcement, EstablishedFact, EventKey, FactKey, Fingerprint, LedgerEntry, Payment, PaymentEvent,
+    PaymentKey, RecordReason,
+};
 
 use super::BoxError;
 
@@ -46,6 +49,26 @@ pub struct RecordedEvent {
     pub payload: Bytes,
 }
 
+/// A fact of a payment, with the event that told it first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFact {
+    /// The payment.
+    pub payment: PaymentKey,
+    /// The fact.
+    pub fact: EstablishedFact,
+    /// The event.
+    pub event: EventKey,
+}
+
+/// A message for the rest of the company, with the event that caused it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxMessage {
+    /// What it says.
+    pub announcement: Announcement,
+    /// The event.
+    pub event: EventKey,
+}
+
 /// Begins transactions.
 #[cfg_attr(any(test, feature = "testing"), mockall::automock)]
 #[async_trait]
@@ -73,6 +96,26 @@ pub trait Transaction: Send {
     /// Stores payments as they are now. `payments` has each key once. A payment of revision 1 is new and
     /// MUST NOT overwrite one that another unit has created meanwhile: that is [`StoreError::Transient`].
     async fn save_payments(&mut self, payments: &[Payment]) -> Result<(), StoreError>;
+
+    /// Those of `facts` that are known of their payments. Asked only for payments that this unit has locked,
+    /// so nobody else can add to them meanwhile.
+    async fn known_facts(
+        &mut self,
+        facts: &[(PaymentKey, FactKey)],
+    ) -> Result<Vec<(PaymentKey, EstablishedFact)>, StoreError>;
+
+    /// Stores facts that were not known. A fact that is known all the same MUST NOT be overwritten: another
+    /// unit has been faster, which is [`StoreError::Transient`].
+    async fn establish_facts(&mut self, facts: &[NewFact]) -> Result<(), StoreError>;
+
+    /// Appends entries to the ledger and changes the balances of their accounts by them. The balances MUST be
+    /// locked in the order of account, ledger account and currency, each once, so that units do not deadlock;
+    /// called last before the commit, so that a balance that many events share is held for a short time.
+    async fn post_entries(&mut self, entries: &[LedgerEntry]) -> Result<(), StoreError>;
+
+    /// Puts messages into the outbox, where they are seen once the transaction is committed. A message of an
+    /// id that is there already MUST NOT be stored again: that is [`StoreError::Transient`], as for facts.
+    async fn enqueue_messages(&mut self, messages: &[OutboxMessage]) -> Result<(), StoreError>;
 
     /// Stores that claimed events had no effect, why, and their bytes.
     async fn record(&mut self, recorded: &[RecordedEvent]) -> Result<(), StoreError>;

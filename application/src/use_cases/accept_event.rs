@@ -10,7 +10,8 @@ use crate::envelope::{Envelope, TraceContext};
 use crate::ports::clock::Clock;
 use crate::ports::event_publisher::{EventPublisher, PublishError};
 use crate::ports::observer::Observer;
-use crate::ports::provider::{IntakeRefusal, Problem, Provider, Sources, WebhookRequest};
+use crate::ports::provider::{Answer, Intake, IntakeRefusal, Problem, Provider, Sources, WebhookRequest};
+use crate::ports::quarantine::{Quarantine, RejectedRequest};
 
 /// Why a request was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,9 @@ pub enum AcceptError {
     /// The sender must mend the body.
     #[error("the body is not a usable event")]
     Malformed(Vec<Problem>),
+    /// It cannot be judged now; the sender shall send it again.
+    #[error("the request cannot be judged now: {0}")]
+    Undecided(String),
     /// Nothing is wrong with the request; the sender shall send it again.
     #[error("the event could not be stored")]
     NotStored(#[from] PublishError),
@@ -36,9 +40,32 @@ impl AcceptError {
             Self::UnknownSource => "unknown_source",
             Self::Unauthentic(_) => "unauthentic",
             Self::Malformed(_) => "malformed",
+            Self::Undecided(_) => "undecided",
             Self::NotStored(error) => error.label(),
         }
     }
+}
+
+/// A request, as it came.
+#[derive(Debug, Clone)]
+pub struct Incoming<'a> {
+    /// The headers by lower-case name.
+    pub headers: &'a [(String, Vec<u8>)],
+    /// The query of its URL, undecoded, without the question mark.
+    pub query: &'a str,
+    /// The body.
+    pub body: Bytes,
+    /// The trace that it belongs to.
+    pub trace: TraceContext,
+}
+
+/// What was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The ids of the events, every one of which is durable.
+    pub events: Vec<EventId>,
+    /// What the provider wants to be answered; `None` for our own answer.
+    pub answer: Option<Answer>,
 }
 
 /// Takes webhooks.
@@ -48,6 +75,7 @@ pub struct AcceptEvent {
     publisher: Arc<dyn EventPublisher>,
     clock: Arc<dyn Clock>,
     observer: Arc<dyn Observer>,
+    quarantine: Option<Arc<dyn Quarantine>>,
 }
 
 impl AcceptEvent {
@@ -58,33 +86,72 @@ impl AcceptEvent {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        Self { sources, publisher, clock, observer }
+        Self { sources, publisher, clock, observer, quarantine: None }
     }
 
-    /// Verifies, identifies and publishes. `Ok` gives the ids of the events, every one of which is durable.
+    /// Keeps requests whose signature does not hold in `quarantine`.
+    #[must_use]
+    pub fn with_quarantine(self, quarantine: Arc<dyn Quarantine>) -> Self {
+        Self { quarantine: Some(quarantine), ..self }
+    }
+
+    /// Verifies, identifies and publishes. `Ok` means that every event of the request is durable.
     ///
     /// # Errors
     /// Nothing was accepted: [`AcceptError`] says whose turn it is. After [`AcceptError::NotStored`] some
     /// events of a request may be queued all the same; sent again, they are duplicates.
-    pub async fn accept(
-        &self,
-        source: &SourceName,
-        headers: &[(String, Vec<u8>)],
-        body: Bytes,
-        trace: TraceContext,
-    ) -> Result<Vec<EventId>, AcceptError> {
-        let provider = self.sources.get(source).ok_or(AcceptError::UnknownSource)?;
+    pub async fn accept(&self, source: &SourceName, incoming: Incoming<'_>) -> Result<Accepted, AcceptError> {
         let received_at = self.clock.now();
-        let result = self.accept_from(provider.as_ref(), source, headers, body, trace, received_at).await;
-        let took = self.clock.now().since(received_at);
-        match &result {
-            Ok(ids) => {
-                self.observer.events_accepted(source, ids.len());
-                self.observer.request_answered(source, "accepted", took);
-            }
-            Err(error) => self.observer.request_answered(source, error.label(), took),
+        let result = self.admit(source, incoming.clone(), received_at).await;
+        if let (Err(AcceptError::Unauthentic(reason)), Some(quarantine)) = (&result, &self.quarantine) {
+            quarantine.keep(RejectedRequest {
+                source: source.clone(),
+                received_at,
+                reason: (*reason).to_owned(),
+                headers: incoming.headers.to_vec(),
+                query: incoming.query.to_owned(),
+                body: incoming.body,
+            });
         }
         result
+    }
+
+    /// [`Self::accept`] for a request that arrived at `received_at`, which is when its age is judged. What is
+    /// refused is not put into quarantine.
+    ///
+    /// # Errors
+    /// As for [`Self::accept`].
+    pub async fn admit(
+        &self,
+        source: &SourceName,
+        incoming: Incoming<'_>,
+        received_at: domain::Timestamp,
+    ) -> Result<Accepted, AcceptError> {
+        let provider = self.sources.get(source).ok_or(AcceptError::UnknownSource)?;
+        let started = self.clock.now();
+        let result = self.accept_from(provider.as_ref(), source, &incoming, received_at).await;
+        let took = self.clock.now().since(started);
+        match &result {
+            Ok(intake) => {
+                self.observer.events_accepted(source, intake.events.len());
+                if let Some(slot) = intake.secret_slot {
+                    self.observer.signature_matched(source, slot);
+                }
+                self.observer.request_answered(source, "accepted", took);
+            }
+            Err(error) => {
+                if let AcceptError::Unauthentic(reason) = error {
+                    self.observer.signature_refused(source, reason);
+                }
+                self.observer.request_answered(source, error.label(), took);
+            }
+        }
+        Ok(Accepted { events: result?.events, answer: provider.answer() })
+    }
+
+    /// The answer to a `GET` by which a provider tests who listens; `None` where that is no such test.
+    pub fn challenge(&self, source: &SourceName, query: &str) -> Option<Answer> {
+        self.sources.get(source)?.challenge(query)
     }
 
     /// Counts a request that was refused before its body could be judged, such as for its length. Of a
@@ -99,19 +166,20 @@ impl AcceptEvent {
         &self,
         provider: &dyn Provider,
         source: &SourceName,
-        headers: &[(String, Vec<u8>)],
-        body: Bytes,
-        trace: TraceContext,
+        incoming: &Incoming<'_>,
         received_at: domain::Timestamp,
-    ) -> Result<Vec<EventId>, AcceptError> {
-        let request = WebhookRequest { body: &body, headers };
-        let ids = provider.intake(&request, received_at).map_err(|refusal| match refusal {
-            IntakeRefusal::Unauthentic(reason) => AcceptError::Unauthentic(reason),
-            IntakeRefusal::Malformed(problems) => AcceptError::Malformed(problems),
-        })?;
-        let kept = kept_headers(&request, provider.kept_headers());
+    ) -> Result<Intake, AcceptError> {
+        let Incoming { headers, query, body, trace } = incoming;
+        let request = WebhookRequest { body, headers, query };
+        provider.prepare(&request, received_at).await?;
+        let intake = provider.intake(&request, received_at)?;
+        if intake.events.is_empty() {
+            return Ok(intake);
+        }
+        let kept = kept_headers(&request, provider);
         let content_type = request.header("content-type").and_then(text);
-        let envelopes = ids
+        let envelopes = intake
+            .events
             .iter()
             .map(|event_id| Envelope {
                 key: EventKey { source: source.clone(), event_id: event_id.clone() },
@@ -125,12 +193,23 @@ impl AcceptEvent {
         for confirmed in self.publisher.publish(envelopes).await {
             confirmed?;
         }
-        Ok(ids)
+        Ok(intake)
     }
 }
 
-fn kept_headers(request: &WebhookRequest<'_>, names: &[&str]) -> Vec<(String, String)> {
-    names.iter().filter_map(|name| Some(((*name).to_owned(), text(request.header(name)?)?))).collect()
+impl From<IntakeRefusal> for AcceptError {
+    fn from(refusal: IntakeRefusal) -> Self {
+        match refusal {
+            IntakeRefusal::Unauthentic(reason) => Self::Unauthentic(reason),
+            IntakeRefusal::Malformed(problems) => Self::Malformed(problems),
+            IntakeRefusal::Undecided(why) => Self::Undecided(why),
+        }
+    }
+}
+
+fn kept_headers(request: &WebhookRequest<'_>, provider: &dyn Provider) -> Vec<(String, String)> {
+    let kept = request.headers.iter().filter(|(name, _)| provider.keeps_header(name));
+    kept.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }
 
 fn text(value: &[u8]) -> Option<String> {
@@ -149,14 +228,23 @@ mod tests {
         let mut observer = MockObserver::new();
         observer.expect_request_answered().return_const(());
         observer.expect_events_accepted().return_const(());
+        observer.expect_signature_matched().return_const(());
+        observer.expect_signature_refused().return_const(());
         observer
     }
 
     fn provider(answer: Result<Vec<EventId>, IntakeRefusal>) -> MockProvider {
         let mut provider = MockProvider::new();
-        provider.expect_intake().return_once(move |_, _| answer);
-        provider.expect_kept_headers().return_const(&["x-kept"][..]);
+        provider.expect_prepare().returning(|_, _| Ok(()));
+        let intake = answer.map(|events| Intake { events, secret_slot: Some(1) });
+        provider.expect_intake().return_once(move |_, _| intake);
+        provider.expect_keeps_header().returning(|name| name == "x-kept");
+        provider.expect_answer().return_const(None);
         provider
+    }
+
+    fn incoming<'a>(headers: &'a [(String, Vec<u8>)], body: &'static [u8]) -> Incoming<'a> {
+        Incoming { headers, query: "", body: Bytes::from_static(body), trace: TraceContext::default() }
     }
 
     fn ids(texts: &[&str]) -> Vec<EventId> {
@@ -167,7 +255,7 @@ mod tests {
         provider: MockProvider,
         publisher: MockEventPublisher,
         body: &'static [u8],
-    ) -> Result<Vec<EventId>, AcceptError> {
+    ) -> Result<Accepted, AcceptError> {
         let use_case = AcceptEvent::new(
             sources_of(provider),
             Arc::new(publisher),
@@ -176,7 +264,7 @@ mod tests {
         );
         let headers =
             [("x-kept".to_owned(), b"yes".to_vec()), ("x-signature".to_owned(), b"secret".to_vec())];
-        use_case.accept(&source_name(), &headers, Bytes::from_static(body), TraceContext::default()).await
+        use_case.accept(&source_name(), incoming(&headers, body)).await
     }
 
     #[tokio::test]
@@ -190,7 +278,7 @@ mod tests {
             vec![Ok(())]
         });
         let accepted = accept(provider(Ok(ids(&["evt_1"]))), publisher, b"{ \"odd\" :1.0}").await;
-        assert_eq!(accepted.unwrap(), ids(&["evt_1"]));
+        assert_eq!(accepted.unwrap().events, ids(&["evt_1"]));
     }
 
     #[tokio::test]
@@ -246,7 +334,7 @@ mod tests {
             Arc::new(FixedClock::at_micros(0)),
             Arc::new(MockObserver::new()),
         );
-        let refused = use_case.accept(&source_name(), &[], Bytes::new(), TraceContext::default()).await;
+        let refused = use_case.accept(&source_name(), incoming(&[], b"")).await;
         assert!(matches!(refused, Err(AcceptError::UnknownSource)));
     }
 }

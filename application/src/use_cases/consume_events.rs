@@ -19,7 +19,7 @@ use crate::use_cases::process_events::ProcessEvents;
 /// How a consumer behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConsumeSettings {
-    /// The budget of an event.
+    /// The budgets of an event.
     pub retry: RetryPolicy,
     /// The longest wait between two tries to subscribe, or two probes of a store that is away.
     pub backoff_max: Duration,
@@ -194,19 +194,33 @@ impl ConsumeEvents {
                 Action::Acknowledge
             }
             Disposition::DeadLetter(reason) => self.dead_letter(delivery, reason),
-            Disposition::Retry(class, error) => {
-                let history = with_failure(delivery.history.clone(), self.clock.now(), class, error.clone());
-                match self.settings.retry.after(delivery.failed_attempts.saturating_add(1)) {
-                    Next::RetryAfter(delay) => {
-                        self.observer.event_retried(class.as_str());
-                        Action::RetryAfter { delay, history }
-                    }
-                    Next::GiveUp => {
-                        let reason = DeadLetterReason::AttemptsExhausted(error);
-                        self.observer.event_dead_lettered(&reason);
-                        Action::DeadLetter { reason, history }
-                    }
-                }
+            Disposition::Retry(class, error) => self.retry(delivery, class, error),
+        }
+    }
+
+    fn retry(&self, delivery: &Delivery, class: RetryClass, error: String) -> Action {
+        let history = with_failure(delivery.history.clone(), self.clock.now(), class, error.clone());
+        // An event that waits for another has not failed.
+        let failed_attempts = match class {
+            RetryClass::NotReady => delivery.failed_attempts,
+            _ => delivery.failed_attempts.saturating_add(1),
+        };
+        let age = match &delivery.content {
+            Ok(envelope) => self.clock.now().since(envelope.received_at),
+            Err(_) => Duration::ZERO,
+        };
+        match self.settings.retry.after(class, failed_attempts, age, delivery.token) {
+            Next::RetryAfter(delay) => {
+                self.observer.event_retried(class.as_str());
+                Action::RetryAfter { delay, failed_attempts, history }
+            }
+            Next::GiveUp => {
+                let reason = match class {
+                    RetryClass::NotReady => DeadLetterReason::NeverReady(error),
+                    _ => DeadLetterReason::AttemptsExhausted(error),
+                };
+                self.observer.event_dead_lettered(&reason);
+                Action::DeadLetter { reason, history }
             }
         }
     }

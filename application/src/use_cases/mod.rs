@@ -3,9 +3,16 @@
 pub mod accept_event;
 pub mod audit;
 pub mod consume_events;
+pub mod dead_letters;
 pub mod process_events;
+pub mod purge_outbox;
+pub mod relay_outbox;
+pub mod review_quarantine;
 
 pub use accept_event::{AcceptError, AcceptEvent};
 pub use audit::{Audit, AuditReport};
 pub use consume_events::{ConsumeEvents, ConsumeSettings};
 pub use process_events::ProcessEvents;
+pub use purge_outbox::{PurgeOutbox, PurgeSettings};
+pub use relay_outbox::{KindFilter, RelayOutbox, RelaySettings, Route};
+pub use review_quarantine::{ReviewQuarantine, Verdict};

@@ -18,7 +18,7 @@ use crate::error_chain::describe;
 use crate::ports::provider::Sources;
 use crate::ports::seen_events::{Seen, SeenEvents};
 use crate::ports::unit_of_work::{StoreError, UnitOfWork};
-use unit::UnitOutcome;
+use unit::{Unapplied, UnitOutcome};
 
 /// How often a unit that failed transiently is run again at once, before it counts as an attempt.
 const QUICK_RERUNS_MAX: usize = 3;
@@ -167,18 +167,15 @@ impl ProcessEvents {
                     }
                     return Ok(verdicts);
                 }
-                Ok(UnitOutcome::Refused(refused)) if batch.len() == 1 => {
-                    verdicts[remaining[0]] = refused
-                        .into_iter()
-                        .next()
-                        .map(|(_, refusal)| Disposition::DeadLetter(DeadLetterReason::Refused(refusal)));
+                Ok(UnitOutcome::Unapplied(unapplied)) if batch.len() == 1 => {
+                    verdicts[remaining[0]] = unapplied.into_iter().next().map(|(_, why)| why.into());
                     return Ok(verdicts);
                 }
-                Ok(UnitOutcome::Refused(refused)) => {
+                Ok(UnitOutcome::Unapplied(unapplied)) => {
                     let mut place = 0..;
                     remaining.retain(|_| {
                         let here = place.next();
-                        !refused.iter().any(|(index, _)| Some(*index) == here)
+                        !unapplied.iter().any(|(index, _)| Some(*index) == here)
                     });
                 }
                 Err(error @ StoreError::Transient(_)) => match waits.next() {
@@ -244,6 +241,15 @@ fn as_copy(original: &Disposition) -> Disposition {
     match original {
         Disposition::Applied | Disposition::Recorded(_) => Disposition::Duplicate(DuplicateLayer::Batch),
         other => other.clone(),
+    }
+}
+
+impl From<Unapplied> for Disposition {
+    fn from(why: Unapplied) -> Self {
+        match why {
+            Unapplied::Refused(refusal) => Self::DeadLetter(DeadLetterReason::Refused(refusal)),
+            Unapplied::NotReady(waits_for) => Self::Retry(RetryClass::NotReady, waits_for.to_string()),
+        }
     }
 }
 

@@ -5,6 +5,8 @@ mod check;
 mod health;
 mod loadtest;
 mod migrate;
+mod send;
+mod sources;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,6 +42,10 @@ enum Command {
     Loadtest(Box<LoadtestArgs>),
     /// Ask a running process for its health; exit 1 unless it answers 200 (for container health checks)
     Health(health::HealthArgs),
+    /// Show the configured sources and what each expects of its provider
+    Sources(sources::SourcesArgs),
+    /// Sign a body as a source's provider would, and send it; exit 1 unless it is answered 2xx
+    Send(send::SendArgs),
     /// Print the commented default configuration file
     DefaultConfig,
 }
@@ -56,6 +62,13 @@ pub fn run(cli: Cli) -> ExitCode {
         }
         Some(Command::Loadtest(args)) => exit_code(loadtest::run(file, *args)),
         Some(Command::Health(args)) => exit_code(health::run(&args)),
+        Some(Command::Sources(args)) if args.wants_providers() => exit_code(sources::providers(&args)),
+        Some(Command::Sources(args)) => {
+            exit_code(with_config(file, async |config| sources::run(config, &args)))
+        }
+        Some(Command::Send(args)) => {
+            exit_code(with_config(file, async |config| send::run(config, &args).await))
+        }
         Some(Command::DefaultConfig) => {
             print!("{DEFAULT_FILE}");
             ExitCode::SUCCESS

@@ -9,10 +9,9 @@ const ENVIRONMENT_PREFIX: &str = "PAYONCE__";
 /// Names that hosting platforms set, and the keys that they stand for.
 const ALIASES: [(&str, &str); 3] =
     [("DATABASE_URL", "store.url"), ("AMQP_URL", "broker.url"), ("REDIS_URL", "cache.url")];
-/// The section whose keys are names that the user chooses.
-const NAMED_SECTION: &str = "sources";
-/// The entry of that section which is the schema of all its entries.
-const NAMED_SCHEMA: &str = "payment";
+/// The sections whose keys are names that the user chooses, each with the entry that is the schema of all its
+/// entries.
+const NAMED_SECTIONS: [(&str, &str); 2] = [("sources", "payment"), ("destinations", "events")];
 
 /// The defaults as a table.
 ///
@@ -64,6 +63,9 @@ fn merge_table(
         let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match (schema_of(schema, path, &key), value) {
             (None, _) => problems.push(format!("{origin}: {full} is not a setting")),
+            (Some(Value::Table(schema)), Value::Table(table)) if schema.is_empty() => {
+                merge_free(into, key, table, &full, origin, problems);
+            }
             (Some(Value::Table(schema)), Value::Table(table)) => {
                 let entry = into.entry(key).or_insert_with(|| Value::Table(schema.clone()));
                 if let Value::Table(entry) = entry {
@@ -80,8 +82,48 @@ fn merge_table(
     }
 }
 
+/// Merges a table that takes any keys, such as a source's options.
+fn merge_free(
+    into: &mut Table,
+    key: String,
+    from: Table,
+    path: &str,
+    origin: &str,
+    problems: &mut Vec<String>,
+) {
+    let mut merged = match into.remove(&key) {
+        Some(Value::Table(table)) => table,
+        _ => Table::new(),
+    };
+    for (key, value) in from {
+        let full = format!("{path}.{key}");
+        match value {
+            Value::Table(table) => merge_free(&mut merged, key, table, &full, origin, problems),
+            value if is_plain(&value) => {
+                merged.insert(key, value);
+            }
+            _ => {
+                problems.push(format!("{origin}: {full} must be a text, a number, true or false, or a list"));
+            }
+        }
+    }
+    into.insert(key, Value::Table(merged));
+}
+
+/// Whether every format that a pack reads options in can hold it: dates and infinities are TOML's own.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Datetime(_) => false,
+        Value::Float(number) => number.is_finite(),
+        Value::Array(entries) => entries.iter().all(is_plain),
+        Value::Table(table) => table.values().all(is_plain),
+        Value::String(_) | Value::Integer(_) | Value::Boolean(_) => true,
+    }
+}
+
 fn schema_of<'a>(schema: &'a Table, path: &str, key: &str) -> Option<&'a Value> {
-    if path == NAMED_SECTION { schema.get(NAMED_SCHEMA) } else { schema.get(key) }
+    let named = NAMED_SECTIONS.iter().find(|(section, _)| *section == path);
+    schema.get(named.map_or(key, |(_, entry)| *entry))
 }
 
 fn checked(default: &Value, value: Value) -> Result<Value, &'static str> {
@@ -118,10 +160,10 @@ fn default_of<'a>(schema: &'a Table, key: &str) -> Option<&'a Value> {
     let mut parts = key.split('.');
     let first = parts.next()?;
     let mut value = schema.get(first)?;
-    let mut path = first;
+    let mut path = first.to_owned();
     for part in parts {
-        value = schema_of(value.as_table()?, path, part)?;
-        path = part;
+        value = schema_of(value.as_table()?, &path, part)?;
+        path = format!("{path}.{part}");
     }
     Some(value)
 }

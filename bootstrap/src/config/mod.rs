@@ -1,18 +1,23 @@
 //! Configuration: built-in defaults < file < environment, checked as a whole before anything starts.
 //!
 //! The commented default file is the schema: a key that is not in it is unknown, and a value must have its
-//! default's type. Every problem is reported at once.
+//! default's type. An empty table in it takes any keys: they are a provider pack's to judge. Every problem is
+//! reported at once.
 
 mod layers;
+mod outbox;
 mod sections;
+mod source;
 mod validate;
 
 use std::path::{Path, PathBuf};
 
+pub use outbox::{DestinationConfig, DestinationKind, DestinationStart, OutboxConfig};
 pub use sections::{
     BrokerConfig, CacheConfig, Config, Environment, HttpConfig, LogConfig, LogFormat, OpsConfig,
-    SourceConfig, StoreConfig, TelemetryConfig, WorkerConfig, file_of, ms, scheme,
+    QuarantineConfig, StoreConfig, TelemetryConfig, WorkerConfig, file_of, ms, scheme,
 };
+pub use source::{SourceConfig, SourceOptions};
 
 /// The commented default file: every setting, its default and what it is for.
 pub const DEFAULT_FILE: &str = include_str!("../../config/default.toml");

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use application::RetryPolicy;
+use domain::ConsumerName;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+
+use super::outbox::{DestinationConfig, OutboxConfig};
+use super::source::SourceConfig;
 
 /// Which rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// A source without a secret is taken.
+    /// Unsigned native events are taken, and test mode takes effect unless a source says otherwise.
     Development,
-    /// Every source must have a secret.
+    /// No unsigned native events, and live mode takes effect unless a source says otherwise.
     Production,
 }
 
@@ -28,10 +33,13 @@ pub struct Config {
     pub store: StoreConfig,
     pub broker: BrokerConfig,
     pub cache: CacheConfig,
+    pub quarantine: QuarantineConfig,
     pub worker: WorkerConfig,
     pub log: LogConfig,
     pub telemetry: TelemetryConfig,
     pub sources: BTreeMap<String, SourceConfig>,
+    pub outbox: OutboxConfig,
+    pub destinations: BTreeMap<String, DestinationConfig>,
 }
 
 /// `[http]`
@@ -87,6 +95,7 @@ pub struct BrokerConfig {
     pub publish_waiting_max: usize,
     pub publish_group_max: usize,
     pub publish_channels: usize,
+    pub consumers: Vec<String>,
 }
 
 /// `[cache]`
@@ -104,6 +113,16 @@ pub struct CacheConfig {
     pub memory_entries_max: usize,
 }
 
+/// `[quarantine]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml documents every key")]
+pub struct QuarantineConfig {
+    pub url: String,
+    pub entries_max: u32,
+    pub bytes_max: u64,
+}
+
 /// `[worker]`
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,10 +135,38 @@ pub struct WorkerConfig {
     pub batch_linger_ms: u64,
     pub attempts_max: u32,
     pub retry_delay_ms: u64,
+    pub retry_delay_max_ms: u64,
+    pub retry_age_max_s: u64,
+    pub not_ready_delay_max_ms: u64,
+    pub not_ready_age_max_s: u64,
     pub backoff_max_ms: u64,
     pub hold_max_ms: u64,
     pub shutdown_grace_ms: u64,
     pub queue_depth_interval_ms: u64,
+}
+
+impl Config {
+    /// Everybody who processes the events, at least the worker's own. Names that are not valid, which the
+    /// configuration refuses, are left out.
+    pub fn consumers(&self) -> Vec<ConsumerName> {
+        let own = std::slice::from_ref(&self.worker.consumer);
+        let names = if self.broker.consumers.is_empty() { own } else { &self.broker.consumers };
+        names.iter().filter_map(|name| ConsumerName::parse(name).ok()).collect()
+    }
+}
+
+impl WorkerConfig {
+    /// The budgets of an event.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy {
+            attempts_max: self.attempts_max,
+            delay: Duration::from_millis(self.retry_delay_ms),
+            delay_max: Duration::from_millis(self.retry_delay_max_ms),
+            age_max: Duration::from_secs(self.retry_age_max_s),
+            not_ready_delay_max: Duration::from_millis(self.not_ready_delay_max_ms),
+            not_ready_age_max: Duration::from_secs(self.not_ready_age_max_s),
+        }
+    }
 }
 
 /// How log lines look.
@@ -149,18 +196,6 @@ pub struct TelemetryConfig {
     pub otlp_endpoint: String,
 }
 
-/// `[sources.NAME]`
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config/default.toml documents every key")]
-pub struct SourceConfig {
-    pub provider: String,
-    pub enabled: bool,
-    pub secrets: Vec<SecretString>,
-    pub secrets_file: String,
-    pub tolerance_s: u64,
-}
-
 impl Config {
     /// Reads the `…_file` settings, and trims what comes from files and environment: a line break at the end
     /// of a secret is never part of it.
@@ -177,17 +212,26 @@ impl Config {
             }
             *url = trimmed(url.expose_secret());
         }
-        for (name, source) in &mut self.sources {
-            let setting = format!("sources.{name}.secrets_file");
-            if !source.secrets_file.is_empty()
-                && let Some(text) = read(&setting, &source.secrets_file, problems)
+        let secrets_of_sources = self
+            .sources
+            .iter_mut()
+            .map(|(name, source)| (format!("sources.{name}"), &mut source.secrets, &source.secrets_file));
+        let secrets_of_destinations = self.destinations.iter_mut().map(|(name, destination)| {
+            (format!("destinations.{name}"), &mut destination.secrets, &destination.secrets_file)
+        });
+        for (section, secrets, file) in secrets_of_sources.chain(secrets_of_destinations) {
+            if !file.is_empty()
+                && let Some(text) = read(&format!("{section}.secrets_file"), file, problems)
             {
                 // A line break at the end of the file does not make another secret; a blank line inside does.
-                source.secrets.extend(text.trim_end().split('\n').map(SecretString::from));
+                secrets.extend(text.trim_end().split('\n').map(SecretString::from));
             }
-            for secret in &mut source.secrets {
+            for secret in secrets {
                 *secret = trimmed(secret.expose_secret());
             }
+        }
+        for destination in self.destinations.values_mut() {
+            destination.url = trimmed(destination.url.expose_secret());
         }
     }
 }
@@ -198,7 +242,8 @@ fn trimmed(text: &str) -> SecretString {
 
 fn read(setting: &str, file: &str, problems: &mut Vec<String>) -> Option<String> {
     match std::fs::read_to_string(Path::new(file)) {
-        Ok(text) => Some(text),
+        // Some editors begin a file with a byte order mark, which is no part of what is in it.
+        Ok(text) => Some(text.trim_start_matches('\u{feff}').to_owned()),
         Err(error) => {
             problems.push(format!("{setting}: {file} cannot be read: {error}"));
             None

@@ -2,6 +2,9 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
+mod outbox;
+mod sources;
+
 const URLS: [(&str, &str); 2] =
     [("DATABASE_URL", "postgres://u:canary@h/d"), ("AMQP_URL", "amqp://guest:canary@h/%2f")];
 
@@ -95,50 +98,6 @@ fn a_file_is_named_with_or_without_slashes() {
     assert_eq!(file_of("sqlite:a b/c?.db"), "a b/c?.db");
     assert_eq!(file_of("sqlite:/srv/payonce.db"), "/srv/payonce.db");
     assert_eq!(file_of("sqlite:///srv/payonce.db"), "/srv/payonce.db");
-}
-
-#[test]
-fn secrets_are_trimmed_of_what_editors_and_shells_append() {
-    for ending in ["\n", "\r\n", " ", "\t"] {
-        let secret = format!("whsec_c2VjcmV0{ending}");
-        let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", &secret)]).unwrap();
-        assert_eq!(config.sources["payment"].secrets[0].expose_secret(), "whsec_c2VjcmV0");
-    }
-}
-
-#[test]
-fn blank_secrets_stop_the_start() {
-    for blank in ["", "  ", "good,", "good, ,other"] {
-        let found = problems("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", blank)]);
-        assert!(found[0].contains("sources.payment.secrets has a blank entry"), "{found:#?}");
-    }
-}
-
-#[test]
-fn production_demands_a_secret() {
-    let found = problems("environment = \"production\"", &[]);
-    assert!(found[0].contains("sources.payment.secrets is empty"), "{found:#?}");
-    assert!(load("environment = \"production\"", &[("PAYONCE__SOURCES__PAYMENT__SECRETS", "s")]).is_ok());
-}
-
-#[test]
-fn a_further_source_has_the_keys_and_defaults_of_the_first() {
-    let config = load("[sources.shop-2]\nsecrets = [\"one\", \"two\"]\n", &[]).unwrap();
-    let source = &config.sources["shop-2"];
-    assert_eq!((source.provider.as_str(), source.secrets.len(), source.tolerance_s), ("native", 2, 300));
-    let found = problems("[sources.shop]\nsecret = \"typo\"\n", &[]);
-    assert_eq!(found, ["payonce.toml: sources.shop.secret is not a setting"]);
-}
-
-#[test]
-fn secrets_come_from_files_one_a_line() {
-    let file = std::env::temp_dir().join(format!("payonce-secrets-{}", std::process::id()));
-    std::fs::write(&file, "first\r\nsecond\n").unwrap();
-    let path = file.display().to_string();
-    let config = load("", &[("PAYONCE__SOURCES__PAYMENT__SECRETS_FILE", &path)]).unwrap();
-    let secrets: Vec<_> = config.sources["payment"].secrets.iter().map(ExposeSecret::expose_secret).collect();
-    assert_eq!(secrets, ["first", "second"]);
-    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

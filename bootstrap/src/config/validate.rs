@@ -1,12 +1,15 @@
 //! What the types cannot say: ranges, schemes, secrets, and settings that must fit each other.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use domain::{ConsumerName, SourceName};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::sections::{Config, Environment, SourceConfig, file_of, scheme};
+use super::outbox;
+use super::sections::{Config, file_of, scheme};
+use crate::wiring::source_problems;
 
 /// The broker's default for the largest message is 16 MiB from RabbitMQ 4.0 on; a body stays well below.
 const BODY_BYTES_CEILING: usize = 8 * 1024 * 1024;
@@ -14,8 +17,6 @@ const BODY_BYTES_CEILING: usize = 8 * 1024 * 1024;
 const PREFETCH_CEILING: u64 = 65_535;
 /// The broker closes the channel of a consumer that holds a delivery for longer (30 minutes by default).
 const HOLD_CEILING_MS: u64 = 25 * 60 * 1000;
-/// The providers that a source can have.
-const PROVIDERS: [&str; 1] = ["native"];
 
 /// Adds every problem of `config`.
 pub(super) fn validate(config: &Config, problems: &mut Vec<String>) {
@@ -25,13 +26,41 @@ pub(super) fn validate(config: &Config, problems: &mut Vec<String>) {
     if let Err(error) = ConsumerName::parse(&config.worker.consumer) {
         problems.push(format!("worker.consumer {error}"));
     }
+    consumers(config, problems);
+    outbox::validate(config, problems);
     if !config.sources.values().any(|source| source.enabled) {
         problems.push("sources: none is enabled, so there is nothing to take webhooks for".to_owned());
     }
     for (name, source) in &config.sources {
         if source.enabled {
-            check_source(name, source, config.environment, problems);
+            if let Err(error) = SourceName::parse(name) {
+                problems.push(format!("sources.{name:?}: the name {error}"));
+            }
+            problems.extend(source_problems(name, source, config.environment));
         }
+    }
+}
+
+fn consumers(config: &Config, problems: &mut Vec<String>) {
+    let names = &config.broker.consumers;
+    for name in names {
+        if let Err(error) = ConsumerName::parse(name) {
+            problems.push(format!("broker.consumers: {name:?} {error}"));
+        }
+    }
+    if names.iter().collect::<HashSet<_>>().len() < names.len() {
+        problems.push("broker.consumers names somebody twice".to_owned());
+    }
+    if !names.is_empty() && !names.contains(&config.worker.consumer) {
+        problems.push(format!(
+            "worker.consumer is {:?}, which broker.consumers does not name",
+            config.worker.consumer
+        ));
+    }
+    if names.len() > 1 && config.broker.url.expose_secret().starts_with("embedded:") {
+        problems.push(
+            "broker.consumers names several, which needs RabbitMQ: set broker.url to amqp://…".to_owned(),
+        );
     }
 }
 
@@ -65,6 +94,15 @@ fn urls(config: &Config, problems: &mut Vec<String>) {
             problems.push(format!("{setting} (or {alias}) {problem}"));
         }
     }
+    let quarantine = &config.quarantine.url;
+    let known = ["sqlite", "memory", "none"].contains(&scheme(quarantine));
+    if !quarantine.is_empty()
+        && (!known || (scheme(quarantine) == "sqlite" && file_of(quarantine).is_empty()))
+    {
+        problems.push(format!(
+            "quarantine.url is {quarantine:?}; it must be sqlite:PATH, memory: or none:, or empty"
+        ));
+    }
 }
 
 /// What is wrong with a URL, without repeating it: it may hold a password.
@@ -90,14 +128,13 @@ fn url_problem(url: &SecretString, schemes: &[&str]) -> Option<String> {
 type Range = (&'static str, u64, u64, u64);
 
 const NO_LIMIT: u64 = u64::MAX;
+/// The longest wait of an event before its next attempt: a day.
+const RETRY_DELAY_CEILING_MS: u64 = 86_400_000;
 
 fn ranges(config: &Config, problems: &mut Vec<String>) {
     let all = http_ranges(config).into_iter().chain(service_ranges(config)).chain(worker_ranges(config));
     for (setting, value, low, high) in all {
-        if value < low || value > high {
-            let range = if high == NO_LIMIT { format!("{low} or more") } else { format!("{low} to {high}") };
-            problems.push(format!("{setting} is {value}; it must be {range}"));
-        }
+        problems.extend(out_of_range(setting, value, low, high));
     }
     if config.worker.prefetch < as_u64(config.worker.batch_max) {
         problems.push(format!(
@@ -111,6 +148,12 @@ fn ranges(config: &Config, problems: &mut Vec<String>) {
             config.store.pool_max, config.worker.concurrency
         ));
     }
+}
+
+/// What is wrong with a number that is not from `low` to `high`.
+pub(super) fn out_of_range(setting: &str, value: u64, low: u64, high: u64) -> Option<String> {
+    let range = if high == NO_LIMIT { format!("{low} or more") } else { format!("{low} to {high}") };
+    (value < low || value > high).then(|| format!("{setting} is {value}; it must be {range}"))
 }
 
 fn as_u64(value: usize) -> u64 {
@@ -154,33 +197,23 @@ fn worker_ranges(config: &Config) -> Vec<Range> {
         ("worker.prefetch", worker.prefetch, 1, PREFETCH_CEILING),
         ("worker.batch_max", as_u64(worker.batch_max), 1, 10_000),
         ("worker.attempts_max", u64::from(worker.attempts_max), 1, 1000),
-        ("worker.retry_delay_ms", worker.retry_delay_ms, 1, 86_400_000),
+        ("worker.retry_delay_ms", worker.retry_delay_ms, 1, RETRY_DELAY_CEILING_MS),
+        (
+            "worker.retry_delay_max_ms",
+            worker.retry_delay_max_ms,
+            worker.retry_delay_ms,
+            RETRY_DELAY_CEILING_MS,
+        ),
+        ("worker.retry_age_max_s", worker.retry_age_max_s, 1, NO_LIMIT),
+        (
+            "worker.not_ready_delay_max_ms",
+            worker.not_ready_delay_max_ms,
+            worker.retry_delay_ms,
+            RETRY_DELAY_CEILING_MS,
+        ),
+        ("worker.not_ready_age_max_s", worker.not_ready_age_max_s, 1, NO_LIMIT),
         ("worker.backoff_max_ms", worker.backoff_max_ms, 100, 600_000),
         ("worker.hold_max_ms", worker.hold_max_ms, 0, HOLD_CEILING_MS),
         ("worker.queue_depth_interval_ms", worker.queue_depth_interval_ms, 100, NO_LIMIT),
     ]
-}
-
-fn check_source(name: &str, source: &SourceConfig, environment: Environment, problems: &mut Vec<String>) {
-    if let Err(error) = SourceName::parse(name) {
-        problems.push(format!("sources.{name:?}: the name {error}"));
-    }
-    if !PROVIDERS.contains(&source.provider.as_str()) {
-        problems.push(format!(
-            "sources.{name}.provider is {:?}; known are {}",
-            source.provider,
-            PROVIDERS.join(", ")
-        ));
-    }
-    if source.secrets.iter().any(|secret| secret.expose_secret().is_empty()) {
-        problems.push(format!("sources.{name}.secrets has a blank entry; a blank secret protects nothing"));
-    }
-    if source.secrets.is_empty() && environment == Environment::Production {
-        problems.push(format!(
-            "sources.{name}.secrets is empty, and environment is \"production\": set a secret, or switch the source off with sources.{name}.enabled = false"
-        ));
-    }
-    if source.tolerance_s == 0 {
-        problems.push(format!("sources.{name}.tolerance_s is 0; no clock is that exact"));
-    }
 }

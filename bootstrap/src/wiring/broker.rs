@@ -7,10 +7,12 @@ use anyhow::Context;
 use application::ports::event_publisher::EventPublisher;
 use application::ports::event_queue::{EventQueue, QueueInspector};
 use application::ports::readiness::ReadinessCheck;
+use domain::ConsumerName;
 use secrecy::ExposeSecret;
 
 use adapters::clock::SystemClock;
 use adapters::inbound::{amqp, embedded};
+use adapters::outbound::amqp::topology::Queues;
 use adapters::outbound::amqp::{AmqpInspector, AmqpPublisher, AmqpSettings, PublisherSettings};
 use adapters::outbound::embedded::{EmbeddedBroker, EmbeddedInspector, EmbeddedSettings};
 
@@ -171,11 +173,23 @@ fn embedded_file(config: &Config) -> PathBuf {
     file_of(config.broker.url.expose_secret()).into()
 }
 
-fn amqp_settings(config: &Config, role: &str) -> AmqpSettings {
-    AmqpSettings {
-        url: config.broker.url.clone(),
-        name: format!("payonce-{role}"),
-        connect_timeout: ms(config.broker.connect_timeout_ms),
-        retry_tiers: vec![ms(config.worker.retry_delay_ms)],
+/// How this process's own part reaches RabbitMQ.
+pub(super) fn amqp_settings(config: &Config, role: &str) -> AmqpSettings {
+    let mut settings = AmqpSettings::new(
+        config.broker.url.clone(),
+        format!("payonce-{role}"),
+        ms(config.broker.connect_timeout_ms),
+        config.worker.retry_policy().waits(),
+    );
+    let queues = |(place, name): (usize, &ConsumerName)| match place {
+        0 => Queues::first(),
+        _ => Queues::of(name),
+    };
+    let consumers = config.consumers();
+    settings.consumers = consumers.iter().enumerate().map(queues).collect();
+    let own = |(_, name): &(usize, &ConsumerName)| name.as_str() == config.worker.consumer;
+    if let Some(own) = consumers.iter().enumerate().find(own) {
+        settings.queues = queues(own);
     }
+    settings
 }

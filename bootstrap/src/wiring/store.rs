@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use application::ports::outbox::Outbox;
 use application::ports::readiness::ReadinessCheck;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
@@ -11,10 +12,11 @@ use domain::ConsumerName;
 use secrecy::ExposeSecret;
 
 use adapters::outbound::postgres::{
-    PostgresAdmin, PostgresAudit, PostgresPool, PostgresReadiness, PostgresSettings, PostgresUnitOfWork,
+    PostgresAdmin, PostgresAudit, PostgresOutbox, PostgresPool, PostgresReadiness, PostgresSettings,
+    PostgresUnitOfWork,
 };
 use adapters::outbound::sqlite::{
-    SqliteAdmin, SqliteAudit, SqliteReadiness, SqliteSettings, SqliteStore, SqliteUnitOfWork,
+    SqliteAdmin, SqliteAudit, SqliteOutbox, SqliteReadiness, SqliteSettings, SqliteStore, SqliteUnitOfWork,
 };
 
 use crate::config::{Config, StoreConfig, file_of, ms, scheme};
@@ -23,6 +25,7 @@ use crate::config::{Config, StoreConfig, file_of, ms, scheme};
 #[derive(Clone)]
 pub struct Store {
     unit_of_work: Arc<dyn UnitOfWork>,
+    outbox: Arc<dyn Outbox>,
     audit: Arc<dyn StoreAudit>,
     admin: Arc<dyn StoreAdmin>,
     readiness: Arc<dyn ReadinessCheck>,
@@ -32,6 +35,11 @@ impl Store {
     /// Begins transactions.
     pub fn unit_of_work(&self) -> Arc<dyn UnitOfWork> {
         self.unit_of_work.clone()
+    }
+
+    /// Hands out what the rest of the company is to hear.
+    pub fn outbox(&self) -> Arc<dyn Outbox> {
+        self.outbox.clone()
     }
 
     /// Looks for broken invariants.
@@ -76,6 +84,7 @@ fn postgres(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store
     let pool = PostgresPool::new(&settings).context("store.url")?;
     Ok(Store {
         unit_of_work: Arc::new(PostgresUnitOfWork::new(pool.clone(), consumer.clone())),
+        outbox: Arc::new(PostgresOutbox::new(pool.clone(), consumer.clone())),
         audit: Arc::new(PostgresAudit::new(pool.clone(), consumer)),
         admin: Arc::new(PostgresAdmin::new(pool.clone(), settings)),
         readiness: Arc::new(PostgresReadiness::new(pool)),
@@ -92,6 +101,7 @@ fn sqlite(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> 
     let file = SqliteStore::new(&settings).context("store.url")?;
     Ok(Store {
         unit_of_work: Arc::new(SqliteUnitOfWork::new(file.clone(), consumer.clone())),
+        outbox: Arc::new(SqliteOutbox::new(file.clone(), consumer.clone())),
         audit: Arc::new(SqliteAudit::new(file.clone(), consumer)),
         admin: Arc::new(SqliteAdmin::new(file.clone())),
         readiness: Arc::new(SqliteReadiness::new(file)),

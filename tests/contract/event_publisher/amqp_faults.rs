@@ -77,12 +77,8 @@ async fn a_message_is_persistent_and_carries_the_event_id() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_broker_it_fails_at_once_and_says_so() {
-    let settings = AmqpSettings {
-        url: "amqp://guest:hunter2@127.0.0.1:1/%2f".into(),
-        name: "test".to_owned(),
-        connect_timeout: Duration::from_secs(5),
-        retry_tiers: vec![],
-    };
+    let url = "amqp://guest:hunter2@127.0.0.1:1/%2f".into();
+    let settings = AmqpSettings::new(url, "test".to_owned(), Duration::from_secs(5), vec![]);
     let publisher = AmqpPublisher::start(settings, PublisherSettings::default());
     tokio::time::sleep(Duration::from_millis(300)).await;
     let started = Instant::now();

@@ -5,10 +5,24 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use application::ports::unit_of_work::{StoreError, UnitOfWork};
-use application::testing::succeeded;
+use application::ports::unit_of_work::{RecordedEvent, StoreError, UnitOfWork};
+use application::testing::{succeeded, without_effect};
+use bytes::Bytes;
+use domain::{PaymentEvent, RecordReason};
 
+use super::effects::{Effects, apply_one, captured, event, usd};
 use super::fixture::{StoreFixture, begin, payment, payment_key, save};
+
+/// Where something is stored.
+const TABLES: [&str; 7] = [
+    "processed_events",
+    "payments",
+    "payment_facts",
+    "outbox",
+    "recorded_events",
+    "ledger_entries",
+    "account_balances",
+];
 
 pub async fn a_committed_unit_is_stored(store: impl StoreFixture) {
     let unit_of_work = store.unit_of_work(1);
@@ -31,6 +45,51 @@ pub async fn a_dropped_unit_leaves_nothing_and_no_open_session(store: impl Store
     assert_eq!(store.payments().await, []);
     // The only session is free again.
     save(&*unit_of_work, &[payment("pi_2", 5)]).await.unwrap();
+}
+
+/// However far a unit has come when it is dropped.
+pub async fn a_unit_that_is_dropped_after_any_step_leaves_nothing(store: impl StoreFixture) {
+    let unit_of_work = store.unit_of_work(1);
+    let events = [event("evt_1", "pi_1", &[captured(usd(5))]), without_effect("evt_2")];
+    for steps in 1..=TABLES.len() {
+        drop(unit_after(&*unit_of_work, &events, steps).await);
+        wait_until_nothing_is_open(&store).await;
+        for table in TABLES {
+            let rows = store.texts(&format!("SELECT '' || count(*) FROM {table}")).await;
+            assert_eq!(rows, ["0"], "{table} after {steps} steps");
+        }
+    }
+    // And all of it is stored when it is committed.
+    unit_after(&*unit_of_work, &events, TABLES.len()).await.commit().await.unwrap();
+    for table in TABLES {
+        let rows = store.texts(&format!("SELECT '' || count(*) FROM {table}")).await;
+        assert_ne!(rows, ["0"], "{table}");
+    }
+}
+
+/// A unit that has done the first of its steps.
+async fn unit_after(
+    store: &dyn UnitOfWork,
+    events: &[PaymentEvent; 2],
+    steps: usize,
+) -> Box<dyn application::ports::unit_of_work::Transaction> {
+    let [applied, recorded] = events;
+    let effects = Effects::of(applied);
+    let payload = Bytes::from_static(b"{}");
+    let recorded = RecordedEvent { event: recorded.clone(), reason: RecordReason::NoEffect, payload };
+    let mut unit = begin(store).await;
+    for step in 1..=steps {
+        match step {
+            1 => drop(unit.claim(events).await.unwrap()),
+            2 => unit.save_payments(&effects.payments).await.unwrap(),
+            3 => unit.establish_facts(&effects.facts).await.unwrap(),
+            4 => unit.enqueue_messages(&effects.messages).await.unwrap(),
+            5 => unit.record(std::slice::from_ref(&recorded)).await.unwrap(),
+            6 => unit.post_entries(&effects.entries).await.unwrap(),
+            _ => {}
+        }
+    }
+    unit
 }
 
 pub async fn a_unit_that_is_dropped_in_mid_statement_leaves_nothing(store: impl StoreFixture) {
@@ -78,7 +137,7 @@ pub async fn a_cancelled_unit_costs_no_session(store: impl StoreFixture) {
         if cancel_after_polls(next, apply(&*unit_of_work, &id)).await {
             break;
         }
-        assert!(next < 200, "it never comes to its end");
+        assert!(next < 400, "it never comes to its end");
     }
     for _ in 0..20 {
         apply(&*unit_of_work, &format!("next_{next:03}")).await.unwrap();
@@ -88,16 +147,18 @@ pub async fn a_cancelled_unit_costs_no_session(store: impl StoreFixture) {
     let events: Vec<String> = store.processed().await.into_iter().map(|(id, _)| id).collect();
     let payments: Vec<String> = store.payments().await.into_iter().map(|(id, ..)| id).collect();
     assert_eq!(events, payments, "half of a unit is stored");
+    for (table, rows_each) in [("payment_facts", 1), ("outbox", 1), ("ledger_entries", 2)] {
+        let rows = store.texts(&format!("SELECT '' || count(*) FROM {table}")).await;
+        assert_eq!(rows, [(events.len() * rows_each).to_string()], "half of a unit is in {table}");
+    }
+    let held = "SELECT '' || balance_minor FROM account_balances WHERE ledger = 'provider_clearing'";
+    assert_eq!(store.texts(held).await, [(events.len() * 5).to_string()], "a balance has half of a unit");
     let nexts = events.iter().filter(|id| id.starts_with("next_")).count();
     assert_eq!(nexts, next, "a unit is lost");
 }
 
 async fn apply(store: &dyn UnitOfWork, id: &str) -> Result<(), StoreError> {
-    let mut unit = store.begin().await?;
-    unit.claim(&[succeeded(id, id, 5)]).await?;
-    unit.lock_payments(&[payment_key(id)]).await?;
-    unit.save_payments(&[payment(id, 5)]).await?;
-    unit.commit().await
+    apply_one(store, &event(id, id, &[captured(usd(5))])).await
 }
 
 /// Drops `unit` when it has been polled that often. Says whether it came to its end before.

@@ -6,13 +6,17 @@ mod migrations;
 
 use std::sync::Arc;
 
-use adapters::outbound::postgres::PostgresUnitOfWork;
+use adapters::outbound::postgres::{PostgresAudit, PostgresPaymentReader, PostgresUnitOfWork};
+use application::ports::payment_reader::PaymentReader;
+use application::ports::store_admin::StoreAdmin;
+use application::ports::store_audit::StoreAudit;
 use application::ports::unit_of_work::UnitOfWork;
 use async_trait::async_trait;
 use domain::ConsumerName;
 use harness::postgres::TestDatabase;
 
-use super::fixture::StoreFixture;
+use super::fixture::{CONSUMER, StoreFixture};
+use super::steps::{back_to, first_releases_rows};
 use super::unit_of_work_contract;
 
 unit_of_work_contract!(contract, crate::unit_of_work::postgres::PostgresFixture);
@@ -29,8 +33,24 @@ impl StoreFixture for PostgresFixture {
         Self { database }
     }
 
-    fn unit_of_work(&self, sessions: usize) -> Arc<dyn UnitOfWork> {
-        Arc::new(PostgresUnitOfWork::new(self.database.pool(sessions), consumer()))
+    async fn as_the_first_release_left_it(&self) {
+        let client = self.database.client().await;
+        client.batch_execute(&back_to("postgres", 1)).await.unwrap();
+        let rows = first_releases_rows(r"'\x00112233445566778899aabbccddeeff'", "now()");
+        client.batch_execute(&rows).await.unwrap();
+        self.database.admin().migrate().await.unwrap();
+    }
+
+    fn unit_of_work_of(&self, consumer: &str, sessions: usize) -> Arc<dyn UnitOfWork> {
+        Arc::new(PostgresUnitOfWork::new(self.database.pool(sessions), named(consumer)))
+    }
+
+    fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader> {
+        Arc::new(PostgresPaymentReader::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {
+        Arc::new(PostgresAudit::new(self.database.pool(1), named(consumer)))
     }
 
     async fn processed(&self) -> Vec<(String, &'static str)> {
@@ -53,19 +73,41 @@ impl StoreFixture for PostgresFixture {
         rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
     }
 
+    async fn texts(&self, query: &str) -> Vec<String> {
+        let rows = self.database.client().await.query(query, &[]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    async fn execute(&self, statements: &str) -> Result<(), String> {
+        let done = self.database.client().await.batch_execute(statements).await;
+        done.map_err(|error| application::error_chain::describe(&error))
+    }
+
+    async fn tamper(&self, statements: &str) {
+        let loosen = "DO $$ DECLARE rule record; BEGIN \
+             FOR rule IN SELECT conrelid::regclass AS owner, conname FROM pg_constraint \
+               WHERE connamespace = 'public'::regnamespace \
+                 AND (contype = 'c' OR conname = 'processed_events_pkey') \
+             LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I CASCADE', rule.owner, rule.conname); END LOOP; \
+             END $$; \
+             DROP TRIGGER ledger_entries_are_append_only ON ledger_entries";
+        let client = self.database.client().await;
+        client.batch_execute(loosen).await.unwrap();
+        client.batch_execute(statements).await.unwrap();
+    }
+
     async fn open_transactions(&self) -> usize {
         let query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
                      AND xact_start IS NOT NULL AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
         let row = self.database.client().await.query_one(query, &[]).await.unwrap();
         usize::try_from(row.get::<_, i64>(0)).unwrap()
     }
-
-    async fn forbid_equal_amounts(&self) {
-        let rule = "CREATE UNIQUE INDEX no_amount_twice ON payments (amount_minor)";
-        self.database.client().await.batch_execute(rule).await.unwrap();
-    }
 }
 
 fn consumer() -> ConsumerName {
-    ConsumerName::parse("payments").unwrap()
+    named(CONSUMER)
+}
+
+fn named(consumer: &str) -> ConsumerName {
+    ConsumerName::parse(consumer).unwrap()
 }

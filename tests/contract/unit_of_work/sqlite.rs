@@ -7,13 +7,17 @@ mod serial;
 
 use std::sync::Arc;
 
-use adapters::outbound::sqlite::SqliteUnitOfWork;
+use adapters::outbound::sqlite::{SqliteAudit, SqlitePaymentReader, SqliteUnitOfWork};
+use application::ports::payment_reader::PaymentReader;
+use application::ports::store_admin::StoreAdmin;
+use application::ports::store_audit::StoreAudit;
 use application::ports::unit_of_work::UnitOfWork;
 use async_trait::async_trait;
 use domain::ConsumerName;
 use harness::sqlite::TestFile;
 
-use super::fixture::StoreFixture;
+use super::fixture::{CONSUMER, StoreFixture};
+use super::steps::{back_to, first_releases_rows};
 use super::unit_of_work_contract;
 
 unit_of_work_contract!(contract, crate::unit_of_work::sqlite::SqliteFixture);
@@ -30,9 +34,26 @@ impl StoreFixture for SqliteFixture {
         Self { file }
     }
 
-    fn unit_of_work(&self, _sessions: usize) -> Arc<dyn UnitOfWork> {
+    async fn as_the_first_release_left_it(&self) {
+        let rows = first_releases_rows("x'00112233445566778899aabbccddeeff'", "1700000000000000");
+        let client = self.file.client();
+        client.execute_batch(&back_to("sqlite", 1)).unwrap();
+        client.execute_batch(&rows).unwrap();
+        drop(client);
+        self.file.admin().migrate().await.unwrap();
+    }
+
+    fn unit_of_work_of(&self, consumer: &str, _sessions: usize) -> Arc<dyn UnitOfWork> {
         // There is always one session that writes.
-        Arc::new(SqliteUnitOfWork::new(self.file.store(), consumer()))
+        Arc::new(SqliteUnitOfWork::new(self.file.store(), named(consumer)))
+    }
+
+    fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader> {
+        Arc::new(SqlitePaymentReader::new(self.file.store(), named(consumer)))
+    }
+
+    fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {
+        Arc::new(SqliteAudit::new(self.file.store(), named(consumer)))
     }
 
     async fn processed(&self) -> Vec<(String, &'static str)> {
@@ -53,15 +74,30 @@ impl StoreFixture for SqliteFixture {
         rows(&self.file, query, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
+    async fn texts(&self, query: &str) -> Vec<String> {
+        rows(&self.file, query, |row| row.get(0))
+    }
+
+    async fn execute(&self, statements: &str) -> Result<(), String> {
+        self.file.client().execute_batch(statements).map_err(|error| error.to_string())
+    }
+
+    async fn tamper(&self, statements: &str) {
+        let loosen = "PRAGMA ignore_check_constraints = ON; \
+             DROP TRIGGER ledger_entries_are_not_changed; \
+             DROP TRIGGER ledger_entries_are_not_removed; \
+             CREATE TABLE loose AS SELECT * FROM processed_events; \
+             DROP TABLE processed_events; \
+             ALTER TABLE loose RENAME TO processed_events";
+        let client = self.file.client();
+        client.execute_batch(loosen).unwrap();
+        client.execute_batch(statements).unwrap();
+    }
+
     async fn open_transactions(&self) -> usize {
         // Whoever writes has the only lock there is.
         let free = self.file.client().execute_batch("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK");
         usize::from(free.is_err())
-    }
-
-    async fn forbid_equal_amounts(&self) {
-        let rule = "CREATE UNIQUE INDEX no_amount_twice ON payments (amount_minor)";
-        self.file.client().execute_batch(rule).unwrap();
     }
 }
 
@@ -76,5 +112,9 @@ fn rows<T>(
 }
 
 fn consumer() -> ConsumerName {
-    ConsumerName::parse("payments").unwrap()
+    named(CONSUMER)
+}
+
+fn named(consumer: &str) -> ConsumerName {
+    ConsumerName::parse(consumer).unwrap()
 }

@@ -16,7 +16,7 @@ use lapin::{Channel, Connection, ConnectionStatus, Consumer};
 use super::subscription::{AmqpSubscription, Opened};
 use crate::outbound::amqp::ConfirmChannel;
 use crate::outbound::amqp::connection::{AmqpSettings, close, connect};
-use crate::outbound::amqp::topology::{self, MAIN_QUEUE};
+use crate::outbound::amqp::topology;
 
 /// How a subscription takes and settles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,7 @@ impl AmqpQueue {
             Ok((channel, consumer, confirms)) => Ok(AmqpSubscription::new(
                 Opened { connection, channel, consumer, confirms },
                 self.consume,
+                self.amqp.queues.clone(),
                 self.amqp.retry_tiers.clone(),
                 Arc::clone(&self.clock),
                 &self.subscriptions,
@@ -100,10 +101,11 @@ impl AmqpQueue {
         &self,
         connection: &Connection,
     ) -> Result<(Channel, Consumer, ConfirmChannel), QueueError> {
-        topology::declare(connection, &self.amqp.retry_tiers)
+        topology::declare(connection, &self.amqp.consumers, &self.amqp.retry_tiers)
             .await
             .map_err(|error| failed("declaring the topology", error))?;
-        let subscribing = |error| failed(&format!("subscribing to {MAIN_QUEUE}"), error);
+        let queue = self.amqp.queues.main();
+        let subscribing = |error| failed(&format!("subscribing to {queue}"), error);
         let confirms = ConfirmChannel::open(connection).await.map_err(subscribing)?;
         let channel = connection.create_channel().await.map_err(subscribing)?;
         // Before the consumer starts: what lapin has received it keeps without bound.
@@ -113,7 +115,7 @@ impl AmqpQueue {
             .map_err(subscribing)?;
         let consumer = channel
             .basic_consume(
-                MAIN_QUEUE.into(),
+                queue.as_str().into(),
                 "".into(),
                 BasicConsumeOptions::default(),
                 FieldTable::default(),

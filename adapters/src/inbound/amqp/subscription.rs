@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::acknowledge::plan;
 use super::queue::{Alive, ConsumeSettings, Subscriptions, failed};
 use crate::outbound::amqp::connection::close;
-use crate::outbound::amqp::topology::{DEAD_LETTER_QUEUE, MAIN_QUEUE, retry_queue, retry_tier};
+use crate::outbound::amqp::topology::{Queues, retry_tier};
 use crate::outbound::amqp::wire::{self, HeadersTooLarge};
 use crate::outbound::amqp::{ConfirmChannel, Outcome, Outgoing};
 
@@ -31,6 +31,7 @@ pub(super) struct AmqpSubscription {
     consumer: Consumer,
     confirms: ConfirmChannel,
     settings: ConsumeSettings,
+    queues: Queues,
     retry_tiers: Vec<Duration>,
     clock: Arc<dyn Clock>,
     /// Received and not handed out. Kept here, so that dropping `next_batch` loses nothing.
@@ -64,6 +65,7 @@ impl AmqpSubscription {
     pub(super) fn new(
         opened: Opened,
         settings: ConsumeSettings,
+        queues: Queues,
         retry_tiers: Vec<Duration>,
         clock: Arc<dyn Clock>,
         subscriptions: &Subscriptions,
@@ -76,6 +78,7 @@ impl AmqpSubscription {
             consumer,
             confirms,
             settings,
+            queues,
             retry_tiers,
             clock,
             gathered: Vec::new(),
@@ -111,7 +114,7 @@ impl AmqpSubscription {
         self.alive = None;
         self.subscriptions.note_failure(reason.clone());
         self.ended = Some(reason.clone());
-        failed(&format!("consuming {MAIN_QUEUE}"), reason)
+        failed(&format!("consuming {}", self.queues.main()), reason)
     }
 
     fn onward(&self, settlement: &mut Settlement) -> Result<Option<Onward>, QueueError> {
@@ -119,20 +122,22 @@ impl AmqpSubscription {
         let too_large = |error: HeadersTooLarge| failed("preparing a retry or dead letter", error);
         let (queue, properties) = match action {
             Action::Acknowledge => return Ok(None),
-            Action::RetryAfter { delay, history } => {
+            Action::RetryAfter { delay, failed_attempts, history } => {
                 let Ok(envelope) = &delivery.content else {
                     return Err(failed("retrying", "an unreadable message cannot be tried again"));
                 };
                 let tier = retry_tier(&self.retry_tiers, *delay)
                     .ok_or_else(|| failed("retrying", "no retry tier is configured"))?;
-                let failures = delivery.failed_attempts.saturating_add(1);
-                let properties = wire::retry_properties(envelope, failures, history).map_err(too_large)?;
-                (retry_queue(tier), properties)
+                let properties =
+                    wire::retry_properties(envelope, (*delay).min(tier), *failed_attempts, history)
+                        .map_err(too_large)?;
+                (self.queues.retry(tier), properties)
             }
             Action::DeadLetter { reason, history } => {
                 let now = self.clock.now();
-                let properties = wire::dead_letter_properties(delivery, MAIN_QUEUE, reason, history, now);
-                (DEAD_LETTER_QUEUE.to_owned(), properties.map_err(too_large)?)
+                let properties =
+                    wire::dead_letter_properties(delivery, &self.queues.main(), reason, history, now);
+                (self.queues.dead_letters(), properties.map_err(too_large)?)
             }
         };
         let payload = match &mut delivery.content {
@@ -223,7 +228,7 @@ impl AmqpSubscription {
 impl Subscription for AmqpSubscription {
     async fn next_batch(&mut self) -> Result<Vec<Delivery>, QueueError> {
         if let Some(reason) = &self.ended {
-            return Err(failed(&format!("consuming {MAIN_QUEUE}"), reason.clone()));
+            return Err(failed(&format!("consuming {}", self.queues.main()), reason.clone()));
         }
         if self.gathered.is_empty() {
             let item = self.consumer.next().await;

@@ -132,9 +132,8 @@ impl EmbeddedSubscription {
             Action::RetryAfter { .. } if delivery.content.is_err() => {
                 return Err("an unreadable message cannot be tried again".into());
             }
-            Action::RetryAfter { delay, history } => {
-                let failed_attempts = delivery.failed_attempts.saturating_add(1);
-                Onward::later(now.plus(*delay), failed_attempts, history)?
+            Action::RetryAfter { delay, failed_attempts, history } => {
+                Onward::later(now.plus(*delay), *failed_attempts, history)?
             }
             Action::DeadLetter { reason, history } => Onward::dead_letter(reason, history, now)?,
         };

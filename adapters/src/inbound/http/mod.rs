@@ -1,4 +1,5 @@
-//! The public listener: `POST /webhooks/{source}` and `GET /health`, nothing else.
+//! The public listener: `POST /webhooks/{source}` and `GET /health`, nothing else; and `GET` of a webhook's
+//! path for the providers that test by it who listens.
 //!
 //! Written rules:
 //! - The body is judged by its raw bytes, whatever its `Content-Type`. A compressed body is refused (415): a
@@ -6,8 +7,10 @@
 //! - Refusals are RFC 9457 problem details, and never repeat anything of the request.
 //! - 2xx means durable; 503 with `Retry-After` means nothing was wrong with the request.
 
+mod answer;
 mod body;
 mod health;
+mod held;
 mod problem;
 mod refusal;
 mod server;

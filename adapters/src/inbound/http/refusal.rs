@@ -1,11 +1,6 @@
 //! Every way in which the public listener says no.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use actix_web::HttpResponse;
-use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Payload;
 use application::ports::provider::Problem;
@@ -13,6 +8,7 @@ use application::use_cases::accept_event::AcceptError;
 use bytes::Bytes;
 
 use super::body::BodyError;
+use super::held::Held;
 use super::problem::ProblemType;
 
 const fn problem_type(
@@ -74,33 +70,18 @@ const BODY_ENCODED: ProblemType = problem_type(
     "Compressed bodies are not taken",
     "Send the body without a Content-Encoding.",
 );
+const UNDECIDED: ProblemType = problem_type(
+    "undecided",
+    StatusCode::SERVICE_UNAVAILABLE,
+    "The request cannot be judged now",
+    "Something that is needed to judge it cannot be had; send it again after the time in Retry-After.",
+);
 const NOT_STORED: ProblemType = problem_type(
     "not-stored",
     StatusCode::SERVICE_UNAVAILABLE,
     "The event could not be stored",
     "Nothing is wrong with the request; send it again after the time in Retry-After.",
 );
-
-/// An answer's body that holds on to the request's until it is sent. While it is held, the server knows that
-/// the request was not read to its end, and closes the connection after a short while of reading it away. If
-/// it were let go, an endless chunked body would be read away for ever.
-struct Held {
-    content: Option<Bytes>,
-    _payload: Payload,
-}
-
-impl MessageBody for Held {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        let length = self.content.as_ref().map_or(0, Bytes::len);
-        BodySize::Sized(u64::try_from(length).unwrap_or(u64::MAX))
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        Poll::Ready(self.content.take().map(Ok))
-    }
-}
 
 fn refuse(problem: &ProblemType, errors: &[Problem], payload: Payload) -> HttpResponse {
     refuse_with(problem.response(), problem, errors, payload)
@@ -112,7 +93,7 @@ fn refuse_with(
     errors: &[Problem],
     payload: Payload,
 ) -> HttpResponse {
-    response.body(Held { content: Some(Bytes::from(problem.document(errors))), _payload: payload })
+    response.body(Held::new(Bytes::from(problem.document(errors)), payload))
 }
 
 /// Nothing is at that path.
@@ -157,16 +138,19 @@ fn refuse_and_close(problem: &ProblemType, payload: Payload) -> HttpResponse {
     refuse_with(response, problem, &[], payload)
 }
 
+fn refuse_for_now(problem: &ProblemType, retry_after_secs: u64, payload: Payload) -> HttpResponse {
+    let mut response = problem.response();
+    response.insert_header((header::RETRY_AFTER, retry_after_secs));
+    refuse_with(response, problem, &[], payload)
+}
+
 /// The use case did not accept it.
 pub fn not_accepted(error: &AcceptError, retry_after_secs: u64, payload: Payload) -> HttpResponse {
     match error {
         AcceptError::UnknownSource => unknown_source(payload),
         AcceptError::Unauthentic(_) => refuse(&UNAUTHENTIC, &[], payload),
         AcceptError::Malformed(problems) => refuse(&MALFORMED, problems, payload),
-        AcceptError::NotStored(_) => {
-            let mut response = NOT_STORED.response();
-            response.insert_header((header::RETRY_AFTER, retry_after_secs));
-            refuse_with(response, &NOT_STORED, &[], payload)
-        }
+        AcceptError::Undecided(_) => refuse_for_now(&UNDECIDED, retry_after_secs, payload),
+        AcceptError::NotStored(_) => refuse_for_now(&NOT_STORED, retry_after_secs, payload),
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /webhooks/{source}`.
+//! `POST /webhooks/{source}`, and `GET` of it where the provider tests who listens.
 
 use std::time::Instant;
 
@@ -7,13 +7,12 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use application::TraceContext;
 use application::ports::provider::Problem;
-use application::use_cases::accept_event::{AcceptError, AcceptEvent};
+use application::use_cases::accept_event::{AcceptError, AcceptEvent, Accepted, Incoming};
 use bytes::Bytes;
-use domain::{EventId, SourceName};
-use serde::Serialize;
+use domain::SourceName;
 use tracing::{Instrument, Span};
 
-use super::{HttpSettings, body, refusal};
+use super::{HttpSettings, answer, body, refusal};
 use crate::trace;
 
 /// What a request needs.
@@ -24,15 +23,6 @@ pub struct WebhookState {
     pub settings: HttpSettings,
 }
 
-#[derive(Serialize)]
-struct Accepted<'a> {
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event_ids: Option<Vec<&'a str>>,
-}
-
 /// Any method on a webhook's path.
 #[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn webhook(
@@ -41,6 +31,9 @@ pub async fn webhook(
     payload: Payload,
     state: Data<WebhookState>,
 ) -> HttpResponse {
+    if request.method() == Method::GET {
+        return challenge(&request, &segment, payload, &state);
+    }
     if request.method() != Method::POST {
         return refusal::method_not_allowed("POST", payload);
     }
@@ -53,6 +46,17 @@ pub async fn webhook(
     let span = tracing::info_span!("webhook", otel.kind = "server", source = %source);
     trace::set_remote_parent(&span, &incoming);
     receive(&request, &source, payload, &state, incoming).instrument(span).await
+}
+
+/// Only some providers send a `GET`, and only of some queries is it a test; any other is a wrong method.
+fn challenge(request: &HttpRequest, segment: &str, payload: Payload, state: &WebhookState) -> HttpResponse {
+    let answer = SourceName::parse(segment)
+        .ok()
+        .and_then(|source| state.accept.challenge(&source, request.query_string()));
+    match answer {
+        Some(answer) => answer::challenge(&answer, payload),
+        None => refusal::method_not_allowed("POST", payload),
+    }
 }
 
 #[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
@@ -75,7 +79,10 @@ async fn receive(
         }
     };
     match accept(request, source, bytes, state, incoming).await {
-        Ok(ids) => accepted(source, &ids),
+        Ok(accepted) => {
+            tracing::debug!(source = %source, events = accepted.events.len(), "webhook accepted");
+            answer::accepted(&accepted)
+        }
         Err(error) => {
             log_refusal(source, &error);
             refusal::not_accepted(&error, settings.retry_after_secs(), payload)
@@ -90,10 +97,11 @@ async fn accept(
     bytes: Bytes,
     state: &WebhookState,
     incoming: TraceContext,
-) -> Result<Vec<EventId>, AcceptError> {
+) -> Result<Accepted, AcceptError> {
     let headers = headers(request);
     let trace = trace::of_span(&Span::current()).unwrap_or(incoming);
-    state.accept.accept(source, &headers, bytes, trace).await
+    let incoming = Incoming { headers: &headers, query: request.query_string(), body: bytes, trace };
+    state.accept.accept(source, incoming).await
 }
 
 fn headers(request: &HttpRequest) -> Vec<(String, Vec<u8>)> {
@@ -109,25 +117,14 @@ fn incoming_trace(request: &HttpRequest) -> TraceContext {
     trace::from_headers(value("traceparent"), value("tracestate"))
 }
 
-fn accepted(source: &SourceName, ids: &[EventId]) -> HttpResponse {
-    let several = || ids.iter().map(EventId::as_str).collect();
-    let answer = Accepted {
-        status: "accepted",
-        event_id: if let [id] = ids { Some(id.as_str()) } else { None },
-        event_ids: (ids.len() != 1).then(several),
-    };
-    tracing::debug!(source = %source, events = ids.len(), "webhook accepted");
-    HttpResponse::Ok()
-        .insert_header((header::CONTENT_TYPE, "application/json"))
-        // Strings only: this cannot fail.
-        .body(serde_json::to_vec(&answer).unwrap_or_default())
-}
-
 /// One line for each refusal, with nothing in it that the sender wrote.
 fn log_refusal(source: &SourceName, error: &AcceptError) {
     match error {
         AcceptError::NotStored(cause) => {
             tracing::warn!(source = %source, reason = error.label(), %cause, "webhook not stored");
+        }
+        AcceptError::Undecided(cause) => {
+            tracing::warn!(source = %source, reason = error.label(), cause, "webhook not judged");
         }
         AcceptError::Unauthentic(how) => {
             tracing::warn!(source = %source, reason = error.label(), how, "webhook refused");

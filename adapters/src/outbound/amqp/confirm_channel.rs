@@ -16,7 +16,7 @@ use tokio::time::Instant;
 pub(crate) struct Outgoing<'a> {
     pub exchange: &'a str,
     pub routing_key: &'a str,
-    /// The correlation id is overwritten.
+    /// The correlation id is overwritten, unless messages may be for nobody.
     pub properties: BasicProperties,
     pub payload: &'a [u8],
 }
@@ -24,7 +24,7 @@ pub(crate) struct Outgoing<'a> {
 /// What became of it.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
-    /// In a queue, on disk.
+    /// In a queue, on disk; or, where messages may be for nobody, in all queues that want it.
     Stored,
     /// No queue for it.
     Unroutable(String),
@@ -39,6 +39,7 @@ pub(crate) enum Outcome {
 /// A channel in confirm mode. After a group that got not all its answers it must be thrown away.
 pub(crate) struct ConfirmChannel {
     channel: Channel,
+    mandatory: bool,
     next_id: u64,
     intact: bool,
 }
@@ -58,10 +59,20 @@ struct Returned {
 }
 
 impl ConfirmChannel {
+    /// A channel on which every message must find a queue.
     pub(crate) async fn open(connection: &Connection) -> lapin::Result<Self> {
+        Self::open_as(connection, true).await
+    }
+
+    /// A channel on which a message that no queue wants is dropped, which is no error.
+    pub(crate) async fn open_for_whom_it_concerns(connection: &Connection) -> lapin::Result<Self> {
+        Self::open_as(connection, false).await
+    }
+
+    async fn open_as(connection: &Connection, mandatory: bool) -> lapin::Result<Self> {
         let channel = connection.create_channel().await?;
         channel.confirm_select(ConfirmSelectOptions::default()).await?;
-        Ok(Self { channel, next_id: 0, intact: true })
+        Ok(Self { channel, mandatory, next_id: 0, intact: true })
     }
 
     /// Whether it may be used for another group.
@@ -69,17 +80,21 @@ impl ConfirmChannel {
         self.intact && self.channel.status().connected()
     }
 
-    /// Publishes all of them, mandatory and pipelined, and waits for all answers until `deadline`.
+    /// Publishes all of them, pipelined and in their order, and waits for all answers until `deadline`.
     /// Element `i` answers `group[i]`. An `Outcome::Stored` holds even where others of the group failed.
     pub(crate) async fn publish(&mut self, group: Vec<Outgoing<'_>>, deadline: Instant) -> Vec<Outcome> {
         let first_id = self.next_id;
         let mut heard: Vec<Heard> = Vec::with_capacity(group.len());
         heard.resize_with(group.len(), || Heard::Nothing);
-        let channel = &self.channel;
+        let (channel, mandatory) = (&self.channel, self.mandatory);
         let mut flights: FuturesUnordered<_> = (first_id..)
             .zip(group)
             .enumerate()
-            .map(|(index, (id, outgoing))| publish_one(channel, id, outgoing).map(move |said| (index, said)))
+            .map(|(index, (id, outgoing))| {
+                // What cannot come back needs no id of ours.
+                let id = mandatory.then_some(id);
+                publish_one(channel, id, outgoing).map(move |said| (index, said))
+            })
             .collect();
         self.next_id += heard.len() as u64;
         let all = async {
@@ -112,9 +127,12 @@ impl Heard {
 }
 
 /// Hands the message over when first polled, so that a group is written out before any answer is awaited.
-async fn publish_one(channel: &Channel, id: u64, outgoing: Outgoing<'_>) -> Heard {
-    let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
-    let properties = outgoing.properties.with_correlation_id(id.to_string().into());
+async fn publish_one(channel: &Channel, id: Option<u64>, outgoing: Outgoing<'_>) -> Heard {
+    let options = BasicPublishOptions { mandatory: id.is_some(), ..BasicPublishOptions::default() };
+    let properties = match id {
+        Some(id) => outgoing.properties.with_correlation_id(id.to_string().into()),
+        None => outgoing.properties,
+    };
     let handed_over = channel
         .basic_publish(
             outgoing.exchange.into(),

@@ -7,6 +7,8 @@ use lapin::uri::AMQPUri;
 use lapin::{Connection, ConnectionProperties};
 use secrecy::{ExposeSecret, SecretString};
 
+use super::topology::Queues;
+
 /// How the broker is reached, and what is declared there.
 #[derive(Debug, Clone)]
 pub struct AmqpSettings {
@@ -18,6 +20,23 @@ pub struct AmqpSettings {
     pub connect_timeout: Duration,
     /// The delays after which an event may be tried again; each is a queue of its own.
     pub retry_tiers: Vec<Duration>,
+    /// The queues that this process takes from and counts.
+    pub queues: Queues,
+    /// The queues of every consumer, which get a copy of each event from the moment they are declared.
+    pub consumers: Vec<Queues>,
+}
+
+impl AmqpSettings {
+    /// For the only consumer.
+    pub fn new(
+        url: SecretString,
+        name: String,
+        connect_timeout: Duration,
+        retry_tiers: Vec<Duration>,
+    ) -> Self {
+        let (queues, consumers) = (Queues::first(), vec![Queues::first()]);
+        Self { url, name, connect_timeout, retry_tiers, queues, consumers }
+    }
 }
 
 /// Why there is no connection.
@@ -99,12 +118,7 @@ mod tests {
     use super::*;
 
     fn settings(url: &str) -> AmqpSettings {
-        AmqpSettings {
-            url: url.to_owned().into(),
-            name: "test".to_owned(),
-            connect_timeout: Duration::from_millis(300),
-            retry_tiers: vec![],
-        }
+        AmqpSettings::new(url.to_owned().into(), "test".to_owned(), Duration::from_millis(300), vec![])
     }
 
     #[tokio::test]

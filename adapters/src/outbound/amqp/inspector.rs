@@ -8,7 +8,6 @@ use lapin::{Channel, Connection};
 use tokio::sync::Mutex;
 
 use super::connection::{AmqpSettings, connect};
-use super::topology::{DEAD_LETTER_QUEUE, MAIN_QUEUE, retry_queue};
 
 /// Asks by passive declarations, on a connection of its own that is opened when first asked and again after
 /// any error. AMQP tells only what is ready: deliveries in a consumer's hand are not counted.
@@ -30,13 +29,14 @@ impl AmqpInspector {
             Some(opened) => opened,
             None => self.connect().await?,
         };
+        let queues = &self.settings.queues;
         let mut depths = QueueDepths {
-            main: ready(&channel, MAIN_QUEUE).await?,
-            dead_letters: ready(&channel, DEAD_LETTER_QUEUE).await?,
+            main: ready(&channel, &queues.main()).await?,
+            dead_letters: ready(&channel, &queues.dead_letters()).await?,
             retry: 0,
         };
         for delay in &self.settings.retry_tiers {
-            depths.retry += ready(&channel, &retry_queue(*delay)).await?;
+            depths.retry += ready(&channel, &queues.retry(*delay)).await?;
         }
         *open = Some((connection, channel));
         Ok(depths)

@@ -4,6 +4,7 @@
 //! acknowledgements and confirms are lost. Whoever needs the broker opens a fresh connection with fresh
 //! channels, so that nothing of the old one can be mistaken for the new one's.
 
+pub mod announcer;
 mod confirm_channel;
 pub mod connection;
 pub mod inspector;
@@ -11,6 +12,7 @@ pub mod publisher;
 pub mod topology;
 pub mod wire;
 
+pub use announcer::AmqpAnnouncer;
 pub(crate) use confirm_channel::{ConfirmChannel, Outcome, Outgoing};
 pub use connection::{AmqpSettings, ConnectError};
 pub use inspector::AmqpInspector;

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use domain::ConsumerName;
 use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Channel, Connection, ErrorKind, ExchangeKind};
@@ -51,15 +52,59 @@ pub enum TopologyError {
     },
 }
 
-/// The name of the queue in which events wait for `delay`. The delay is in the name, so that another delay
-/// is another queue.
-pub fn retry_queue(delay: Duration) -> String {
-    let millis = delay.as_millis();
-    if millis.is_multiple_of(1000) {
-        format!("events.retry.{}s", millis / 1000)
-    } else {
-        format!("events.retry.{millis}ms")
+/// The queues of one consumer. Every consumer has a copy of every event, attempts and dead letters of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queues {
+    /// `events` for the first consumer, `events.NAME` for every other.
+    prefix: String,
+}
+
+impl Queues {
+    /// Of the consumer that is configured first: [`MAIN_QUEUE`] and [`DEAD_LETTER_QUEUE`].
+    pub fn first() -> Self {
+        Self { prefix: "events".to_owned() }
     }
+
+    /// Of another consumer.
+    pub fn of(consumer: &ConsumerName) -> Self {
+        Self { prefix: format!("events.{consumer}") }
+    }
+
+    /// What its workers consume.
+    pub fn main(&self) -> String {
+        format!("{}.main", self.prefix)
+    }
+
+    /// Where its dead letters lie.
+    pub fn dead_letters(&self) -> String {
+        format!("{}.dlq", self.prefix)
+    }
+
+    /// Where its events wait for `delay`. The delay is in the name, so that another delay is another queue.
+    pub fn retry(&self, delay: Duration) -> String {
+        let (prefix, millis) = (&self.prefix, delay.as_millis());
+        if millis.is_multiple_of(1000) {
+            format!("{prefix}.retry.{}s", millis / 1000)
+        } else {
+            format!("{prefix}.retry.{millis}ms")
+        }
+    }
+
+    /// The exchange at which the rest of the company hears of its effects, by the kind of what has happened.
+    pub fn announcements(&self) -> String {
+        format!("payonce.{}", self.prefix)
+    }
+
+    /// Where an event goes that has waited: exchange and routing key. Those of the first consumer go the way of
+    /// every event, so that others see them as duplicates; those of others go back to them alone.
+    fn after_waiting(&self) -> (&'static str, String) {
+        if *self == Self::first() { (MAIN_EXCHANGE, MAIN_ROUTING_KEY.to_owned()) } else { ("", self.main()) }
+    }
+}
+
+/// [`Queues::retry`] of the first consumer.
+pub fn retry_queue(delay: Duration) -> String {
+    Queues::first().retry(delay)
 }
 
 /// The tier for a wait of `delay`: the shortest that is long enough, or else the longest.
@@ -70,10 +115,14 @@ pub fn retry_tier(tiers: &[Duration], delay: Duration) -> Option<Duration> {
 
 /// Declares everything that is missing. What exists as it should is left alone; what exists otherwise is an
 /// error that names it and the argument, after the rest has been declared.
-pub async fn declare(connection: &Connection, tiers: &[Duration]) -> Result<(), TopologyError> {
+pub async fn declare(
+    connection: &Connection,
+    consumers: &[Queues],
+    tiers: &[Duration],
+) -> Result<(), TopologyError> {
     let mut mismatches = String::new();
     let mut channel = open(connection).await?;
-    for part in parts(tiers) {
+    for part in parts(consumers, tiers) {
         let what = part.to_string();
         if let Err(source) = part.declare(&channel).await {
             if !is_mismatch(&source) {
@@ -97,6 +146,28 @@ pub async fn declare(connection: &Connection, tiers: &[Duration]) -> Result<(), 
     if mismatches.is_empty() { Ok(()) } else { Err(TopologyError::Mismatch(mismatches)) }
 }
 
+/// Declares the exchange at which `queues`' consumer announces: topic, durable. Whoever wants to hear declares
+/// a queue and binds it; who they are is not our affair.
+pub async fn declare_announcements(connection: &Connection, queues: &Queues) -> Result<(), TopologyError> {
+    let (name, channel) = (queues.announcements(), open(connection).await?);
+    let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+    let declared = channel
+        .exchange_declare(name.as_str().into(), ExchangeKind::Topic, options, FieldTable::default())
+        .await;
+    match declared {
+        Ok(()) => {
+            if let Err(error) = channel.close(200, "OK".into()).await {
+                tracing::debug!(%error, "the declaring channel did not close cleanly");
+            }
+            Ok(())
+        }
+        Err(source) if is_mismatch(&source) => Err(TopologyError::Mismatch(format!(
+            "the exchange {name} exists and is not a durable topic exchange ({source}): delete it"
+        ))),
+        Err(source) => Err(TopologyError::Failed { what: format!("the exchange {name}"), source }),
+    }
+}
+
 async fn open(connection: &Connection) -> Result<Channel, TopologyError> {
     connection
         .create_channel()
@@ -113,7 +184,7 @@ fn is_mismatch(error: &lapin::Error) -> bool {
 enum Part {
     Exchange,
     Queue { name: String, arguments: FieldTable },
-    Binding,
+    Binding { queue: String },
 }
 
 impl std::fmt::Display for Part {
@@ -121,7 +192,7 @@ impl std::fmt::Display for Part {
         match self {
             Self::Exchange => write!(f, "the exchange {MAIN_EXCHANGE}"),
             Self::Queue { name, .. } => write!(f, "the queue {name}"),
-            Self::Binding => write!(f, "the binding of {MAIN_QUEUE} to {MAIN_EXCHANGE}"),
+            Self::Binding { queue } => write!(f, "the binding of {queue} to {MAIN_EXCHANGE}"),
         }
     }
 }
@@ -143,10 +214,10 @@ impl Part {
             Self::Queue { name, arguments } => {
                 channel.queue_declare(name.into(), QueueDeclareOptions::durable(), arguments).await.map(drop)
             }
-            Self::Binding => {
+            Self::Binding { queue } => {
                 channel
                     .queue_bind(
-                        MAIN_QUEUE.into(),
+                        queue.into(),
                         MAIN_EXCHANGE.into(),
                         MAIN_ROUTING_KEY.into(),
                         QueueBindOptions::default(),
@@ -159,23 +230,24 @@ impl Part {
 }
 
 /// Everything, in an order in which nothing points to what is not there yet.
-fn parts(tiers: &[Duration]) -> Vec<Part> {
-    let mut parts = vec![
-        Part::Exchange,
-        Part::Queue { name: DEAD_LETTER_QUEUE.to_owned(), arguments: quorum(UNLIMITED_DELIVERIES) },
-        Part::Queue {
-            name: MAIN_QUEUE.to_owned(),
-            arguments: dead_lettering(quorum(MAIN_DELIVERY_LIMIT), "", DEAD_LETTER_QUEUE),
-        },
-        Part::Binding,
-    ];
-    parts.extend(tiers.iter().map(|delay| {
-        let mut arguments = dead_lettering(quorum(UNLIMITED_DELIVERIES), MAIN_EXCHANGE, MAIN_ROUTING_KEY);
-        let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
-        arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
-        Part::Queue { name: retry_queue(*delay), arguments }
-    }));
+fn parts(consumers: &[Queues], tiers: &[Duration]) -> Vec<Part> {
+    let mut parts = vec![Part::Exchange];
+    for queues in consumers {
+        parts.push(Part::Queue { name: queues.dead_letters(), arguments: quorum(UNLIMITED_DELIVERIES) });
+        let main = dead_lettering(quorum(MAIN_DELIVERY_LIMIT), "", &queues.dead_letters());
+        parts.push(Part::Queue { name: queues.main(), arguments: main });
+        parts.push(Part::Binding { queue: queues.main() });
+        parts.extend(tiers.iter().map(|delay| tier(queues, *delay)));
+    }
     parts
+}
+
+fn tier(queues: &Queues, delay: Duration) -> Part {
+    let (exchange, routing_key) = queues.after_waiting();
+    let mut arguments = dead_lettering(quorum(UNLIMITED_DELIVERIES), exchange, &routing_key);
+    let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+    arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
+    Part::Queue { name: queues.retry(delay), arguments }
 }
 
 fn quorum(delivery_limit: i64) -> FieldTable {

@@ -5,6 +5,8 @@
 //! their meaning changed in RabbitMQ 3.13 and 4.0. Everything that is written is bounded, so that properties
 //! and headers always fit one frame.
 
+use std::time::Duration;
+
 use application::disposition::DeadLetterReason;
 use application::envelope::{Envelope, TraceContext};
 use application::ports::event_queue::{Delivery, UnreadableMessage};
@@ -113,15 +115,18 @@ pub fn properties(envelope: &Envelope) -> Result<BasicProperties, HeadersTooLarg
     Ok(properties)
 }
 
-/// The properties of an envelope on its way to another attempt.
+/// The properties of an envelope on its way to another attempt, for which it waits for `delay`. A queue's own
+/// time is never shorter, so that an event waits behind none that was asked to wait for much longer.
 pub fn retry_properties(
     envelope: &Envelope,
+    delay: Duration,
     failed_attempts: u32,
     history: &[AttemptFailure],
 ) -> Result<BasicProperties, HeadersTooLarge> {
     let properties = properties(envelope)?;
     let headers = with_failures(headers_of(&properties), failed_attempts, history);
-    Ok(properties.with_headers(headers))
+    let expiration = short(&delay.as_millis().to_string()).unwrap_or_default();
+    Ok(properties.with_headers(headers).with_expiration(expiration))
 }
 
 /// The properties of a dead letter. An unreadable message keeps nothing but its bytes.

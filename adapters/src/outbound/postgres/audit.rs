@@ -11,8 +11,7 @@ use domain::ConsumerName;
 use super::pool::PostgresPool;
 use super::session::Session;
 use super::statement::statement;
-
-mod invariants;
+use crate::outbound::invariants::{self, Broken};
 
 /// How long one query of the audit may take: it reads whole tables.
 const QUERY_TIMEOUT: Duration = Duration::from_mins(10);
@@ -24,7 +23,7 @@ pub struct PostgresAudit {
 }
 
 impl PostgresAudit {
-    /// Looks at the events of `consumer` and at all payments.
+    /// Looks at what the events of `consumer` have done.
     pub const fn new(pool: PostgresPool, consumer: ConsumerName) -> Self {
         Self { pool, consumer }
     }
@@ -42,7 +41,14 @@ impl PostgresAudit {
 impl StoreAudit for PostgresAudit {
     async fn violations(&self, limit: u32) -> Result<Vec<Violation>, StoreError> {
         let mut session = self.snapshot().await?;
-        let violations = invariants::check(&mut session, self.consumer.as_str(), limit).await?;
+        let mut violations = Vec::new();
+        for invariant in invariants::all() {
+            let query = diesel::sql_query(invariant.query)
+                .bind::<Text, _>(self.consumer.as_str())
+                .bind::<BigInt, _>(i64::from(limit));
+            let broken: Vec<Broken> = session.rows(query).await?;
+            violations.extend(broken.into_iter().map(|broken| invariant.violation(broken)));
+        }
         session.commit().await?;
         Ok(violations)
     }

@@ -116,6 +116,21 @@ impl Session {
         error
     }
 
+    /// Notes that another unit has been faster.
+    pub(super) fn lost_race(&mut self, what: &'static str) -> StoreError {
+        self.fail(StoreError::Transient(what.into()))
+    }
+
+    /// Notes that another unit has been faster where fewer rows were changed than `expected`.
+    pub(super) fn expect_rows(
+        &mut self,
+        changed: usize,
+        expected: usize,
+        otherwise: &'static str,
+    ) -> Result<(), StoreError> {
+        if changed == expected { Ok(()) } else { Err(self.lost_race(otherwise)) }
+    }
+
     fn connection(&mut self) -> Result<&mut Connection, StoreError> {
         self.connection.as_mut().ok_or_else(|| StoreError::Unavailable("the session is lost".into()))
     }

@@ -10,7 +10,7 @@ macro_rules! statement {
         $(#[$doc:meta])*
         $name:ident<$borrowed:lifetime> -> $row:ty {
             $start:literal
-            $($field:ident: $rust:ty => $bind:ty, $sql:literal)*
+            $($field:ident: $rust:ty => $bind:ty, $($sql:literal)+)*
         }
     ) => {
         $(#[$doc])*
@@ -27,7 +27,7 @@ macro_rules! statement {
                 out.push_sql($start);
                 $(
                     out.push_bind_param::<$bind, _>(&self.$field)?;
-                    out.push_sql($sql);
+                    $(out.push_sql($sql);)+
                 )*
                 Ok(())
             }

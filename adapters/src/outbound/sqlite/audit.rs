@@ -10,8 +10,7 @@ use domain::ConsumerName;
 
 use super::classify::classify;
 use super::store::SqliteStore;
-
-mod invariants;
+use crate::outbound::invariants::{self, Broken};
 
 /// The audit of a SQLite store. It reads one state and keeps nobody from writing.
 pub struct SqliteAudit {
@@ -20,7 +19,7 @@ pub struct SqliteAudit {
 }
 
 impl SqliteAudit {
-    /// Looks at the events of `consumer` and at all payments.
+    /// Looks at what the events of `consumer` have done.
     pub const fn new(store: SqliteStore, consumer: ConsumerName) -> Self {
         Self { store, consumer }
     }
@@ -35,7 +34,7 @@ impl StoreAudit for SqliteAudit {
             .read(move |connection| {
                 // In WAL mode, the first query of a transaction decides which state all of them read.
                 connection.batch_execute("BEGIN").map_err(classify)?;
-                let violations = invariants::check(connection, consumer.as_str(), limit).map_err(classify)?;
+                let violations = violations(connection, consumer.as_str(), limit).map_err(classify)?;
                 connection.batch_execute("COMMIT").map_err(classify)?;
                 Ok(violations)
             })
@@ -49,6 +48,18 @@ impl StoreAudit for SqliteAudit {
             .read(move |connection| totals(connection, consumer.as_str(), &prefix).map_err(classify))
             .await
     }
+}
+
+fn violations(connection: &mut SqliteConnection, consumer: &str, limit: u32) -> QueryResult<Vec<Violation>> {
+    let mut violations = Vec::new();
+    for invariant in invariants::all() {
+        let broken: Vec<Broken> = diesel::sql_query(invariant.query)
+            .bind::<Text, _>(consumer)
+            .bind::<BigInt, _>(i64::from(limit))
+            .load(connection)?;
+        violations.extend(broken.into_iter().map(|broken| invariant.violation(broken)));
+    }
+    Ok(violations)
 }
 
 #[derive(diesel::QueryableByName)]

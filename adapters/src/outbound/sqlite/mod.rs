@@ -4,11 +4,13 @@
 //! - [`connect`]: one connection, set up; [`mod@file`]: the file that it is to stay with
 //! - [`writer`]: the one connection that writes, and its thread; [`readers`]: those that read
 //! - [`store`]: both, shared by clones
-//! - [`statement`], [`statements`]: the statements over many rows
-//! - [`rows`]: between the domain and what the statements take and give
+//! - [`statement`]: statements over many rows
 //! - [`unit_of_work`]: the transaction that carries a batch; [`batch`]: what it does to the tables
+//! - [`outbox`]: hands out what the rest of the company is to hear
+//! - [`dead_letters`]: what was given up, the jobs that replay it, and what operators have done
 //! - [`classify`]: what an error means to the caller
 //! - [`admin`], [`migrations`]: the schema and the store's identity
+//! - [`payment_reader`]: payments, their history and the balances
 //! - [`audit`], [`readiness`]: looking at it from outside
 
 mod admin;
@@ -16,20 +18,24 @@ mod audit;
 mod batch;
 pub(crate) mod classify;
 pub(crate) mod connect;
+mod dead_letters;
 mod file;
 mod migrations;
+mod outbox;
+mod payment_reader;
 mod readers;
 mod readiness;
-mod rows;
 mod settings;
 mod statement;
-mod statements;
 mod store;
 mod unit_of_work;
 mod writer;
 
 pub use admin::SqliteAdmin;
 pub use audit::SqliteAudit;
+pub use dead_letters::SqliteDeadLetters;
+pub use outbox::SqliteOutbox;
+pub use payment_reader::SqlitePaymentReader;
 pub use readiness::SqliteReadiness;
 pub use settings::{SqliteSettings, SqliteSetupError};
 pub use store::SqliteStore;

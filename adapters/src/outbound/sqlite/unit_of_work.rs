@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use application::ports::unit_of_work::{Claim, RecordedEvent, StoreError, Transaction, UnitOfWork};
+use application::ports::unit_of_work::{
+    Claim, NewFact, OutboxMessage, RecordedEvent, StoreError, Transaction, UnitOfWork,
+};
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use domain::{ConsumerName, Payment, PaymentEvent, PaymentKey};
+use domain::{ConsumerName, EstablishedFact, FactKey, LedgerEntry, Payment, PaymentEvent, PaymentKey};
 
-use super::batch;
+use super::batch::{claims, facts, ledger, outbox, payments};
 use super::readiness::probe;
 use super::store::SqliteStore;
 use super::writer::{Seat, Turn};
@@ -23,7 +25,7 @@ pub struct SqliteUnitOfWork {
 }
 
 impl SqliteUnitOfWork {
-    /// Processes events as `consumer`, to which the idempotency keys are scoped.
+    /// Processes events as `consumer`, to which everything that it stores belongs.
     pub const fn new(store: SqliteStore, consumer: ConsumerName) -> Self {
         Self { store, consumer }
     }
@@ -53,13 +55,14 @@ impl SqliteTransaction {
     async fn run<T, F>(&mut self, statements: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection, &ConsumerName) -> Result<T, StoreError> + Send + 'static,
     {
         // After some errors SQLite has rolled back by itself, and would store what follows at once.
         if std::mem::replace(&mut self.failed, true) {
             return Err(has_failed());
         }
-        let answer = self.turn.run(|seat| statements(seat.transaction()?)).await?;
+        let consumer = self.consumer.clone();
+        let answer = self.turn.run(move |seat| statements(seat.transaction()?, &consumer)).await?;
         self.failed = false;
         Ok(answer)
     }
@@ -68,23 +71,46 @@ impl SqliteTransaction {
 #[async_trait]
 impl Transaction for SqliteTransaction {
     async fn claim(&mut self, events: &[PaymentEvent]) -> Result<Vec<Claim>, StoreError> {
-        let (consumer, events) = (self.consumer.clone(), events.to_vec());
-        self.run(move |connection| batch::claim(connection, &consumer, &events)).await
+        let events = events.to_vec();
+        self.run(move |connection, consumer| claims::claim(connection, consumer, &events)).await
     }
 
     async fn lock_payments(&mut self, keys: &[PaymentKey]) -> Result<Vec<Payment>, StoreError> {
         let keys = keys.to_vec();
-        self.run(move |connection| batch::payments(connection, &keys)).await
+        self.run(move |connection, consumer| payments::load(connection, consumer, &keys)).await
     }
 
     async fn save_payments(&mut self, payments: &[Payment]) -> Result<(), StoreError> {
         let payments = payments.to_vec();
-        self.run(move |connection| batch::save(connection, &payments)).await
+        self.run(move |connection, consumer| payments::save(connection, consumer, &payments)).await
+    }
+
+    async fn known_facts(
+        &mut self,
+        facts: &[(PaymentKey, FactKey)],
+    ) -> Result<Vec<(PaymentKey, EstablishedFact)>, StoreError> {
+        let facts = facts.to_vec();
+        self.run(move |connection, consumer| facts::known(connection, consumer, &facts)).await
+    }
+
+    async fn establish_facts(&mut self, facts: &[NewFact]) -> Result<(), StoreError> {
+        let facts = facts.to_vec();
+        self.run(move |connection, consumer| facts::establish(connection, consumer, &facts)).await
+    }
+
+    async fn post_entries(&mut self, entries: &[LedgerEntry]) -> Result<(), StoreError> {
+        let entries = entries.to_vec();
+        self.run(move |connection, consumer| ledger::post(connection, consumer, &entries)).await
+    }
+
+    async fn enqueue_messages(&mut self, messages: &[OutboxMessage]) -> Result<(), StoreError> {
+        let messages = messages.to_vec();
+        self.run(move |connection, consumer| outbox::enqueue(connection, consumer, &messages)).await
     }
 
     async fn record(&mut self, recorded: &[RecordedEvent]) -> Result<(), StoreError> {
-        let (consumer, recorded) = (self.consumer.clone(), recorded.to_vec());
-        self.run(move |connection| batch::record(connection, &consumer, &recorded)).await
+        let recorded = recorded.to_vec();
+        self.run(move |connection, consumer| claims::record(connection, consumer, &recorded)).await
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {

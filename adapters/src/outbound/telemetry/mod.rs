@@ -2,8 +2,10 @@
 
 mod buckets;
 mod observer;
+mod outbox;
 mod queue_depths;
 
 pub use buckets::{batch_size_buckets, seconds_buckets};
 pub use observer::OpenTelemetryObserver;
+pub use outbox::{LatestOutboxDepths, OpenTelemetryRelayObserver, register_outbox_depths};
 pub use queue_depths::register_queue_depths;

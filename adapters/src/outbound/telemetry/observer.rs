@@ -18,11 +18,18 @@ use crate::trace::span_context;
 /// How many traces a batch's span is linked to at most: what the SDK keeps of a span's links.
 const LINKS_MAX: usize = 128;
 
+/// The labels of a source's secrets by their place; those further back share [`FURTHER_SECRETS`]. A source
+/// has one, or two while it is being replaced: more labels would say nothing.
+const SECRETS: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
+const FURTHER_SECRETS: &str = "more";
+
 /// Counts and times by OpenTelemetry instruments. Counters are named without `_total`, which the Prometheus
 /// exporter appends.
 pub struct OpenTelemetryObserver {
     requests: Counter<u64>,
     events_accepted: Counter<u64>,
+    signatures: Counter<u64>,
+    signature_refusals: Counter<u64>,
     events_processed: Counter<u64>,
     duplicates: Counter<u64>,
     retries: Counter<u64>,
@@ -50,6 +57,14 @@ impl OpenTelemetryObserver {
         let observer = Self {
             requests: counter("payonce_requests", "Webhook requests answered, by source and outcome"),
             events_accepted: counter("payonce_events_accepted", "Events accepted and durable, by source"),
+            signatures: counter(
+                "payonce_signatures",
+                "Signatures that hold, by source and place of the secret",
+            ),
+            signature_refusals: counter(
+                "payonce_signature_refusals",
+                "Signatures that do not hold, by source and reason",
+            ),
             events_processed: counter("payonce_events_processed", "Events judged, by source and outcome"),
             duplicates: counter("payonce_duplicates", "Duplicates, by what told that they are"),
             retries: counter("payonce_retries", "Events sent to the retry queue, by class"),
@@ -123,6 +138,15 @@ impl Observer for OpenTelemetryObserver {
 
     fn events_accepted(&self, source: &SourceName, events: usize) {
         self.events_accepted.add(count(events), &[self.source_label(source)]);
+    }
+
+    fn signature_matched(&self, source: &SourceName, slot: usize) {
+        let secret = SECRETS.get(slot).copied().unwrap_or(FURTHER_SECRETS);
+        self.signatures.add(1, &[self.source_label(source), KeyValue::new("secret", secret)]);
+    }
+
+    fn signature_refused(&self, source: &SourceName, reason: &'static str) {
+        self.signature_refusals.add(1, &[self.source_label(source), KeyValue::new("reason", reason)]);
     }
 
     fn batch_started(&self, producers: &[TraceContext]) {

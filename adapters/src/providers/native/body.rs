@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use application::ports::provider::Problem;
-use domain::{Currency, EventId, EventKind, Fact, IdError, Money, PaymentChange, PaymentId};
+use domain::fact::SINGLE;
+use domain::{Currency, EventId, EventKind, Fact, FactId, IdError, Money, PaymentChange, PaymentId};
 use serde_json::value::RawValue;
 
-use super::json::{Kind, Object, string};
+use crate::providers::json::{Kind, Object, string};
 
 const SUCCEEDED: &str = "payment_intent.succeeded";
 
@@ -127,7 +128,12 @@ impl Reader {
         self.status(data);
         Some(PaymentChange {
             payment: payment?,
-            fact: Fact::Succeeded { amount: Money::new(amount?, currency?) },
+            merchant: None,
+            facts: vec![Fact::Captured {
+                capture: FactId::parse(SINGLE).ok()?,
+                amount: Money::new(amount?, currency?),
+                last: true,
+            }],
         })
     }
 

@@ -1,22 +1,24 @@
 //! The native source: one event a request, its shape ours, signed by Standard Webhooks once a secret is set.
 
 mod body;
-mod json;
-mod signature;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use application::Envelope;
-use application::ports::provider::{IntakeRefusal, Problem, Provider, Untranslatable, WebhookRequest};
-use domain::{EventId, PaymentEvent, Timestamp};
+use application::ports::provider::{
+    Answer, CannotSign, Intake, IntakeRefusal, Problem, Provider, SignedRequest, SourceDescription, Trust,
+    Untranslatable, WebhookRequest,
+};
+use async_trait::async_trait;
+use domain::{Effect, NoEffect, PaymentEvent, Timestamp};
 use secrecy::SecretString;
 
+pub use super::settings::TOLERANCE;
+use super::settings::{NoOptions, SetupError, SourceSettings};
+pub use super::standard_webhooks::SecretError;
+use super::standard_webhooks::{Bare, HEADERS, Verifier};
 use body::Body;
-pub use signature::SecretError;
-use signature::Verifier;
-
-/// How far a signature's time may be from ours, on either side, unless it is set otherwise.
-pub const TOLERANCE: Duration = Duration::from_mins(5);
 
 /// The native provider.
 pub struct NativeProvider {
@@ -33,27 +35,44 @@ impl NativeProvider {
     /// secret can be replaced while both are in use, and of a time at most `tolerance` from ours.
     ///
     /// # Errors
-    /// There is no secret, or one is blank or not what `whsec_` promises.
-    pub fn signed(secrets: Vec<SecretString>, tolerance: Duration) -> Result<Self, SecretError> {
-        Ok(Self { verifier: Some(Verifier::new(secrets, tolerance)?) })
+    /// There is no secret, or one is blank or not what its prefix promises.
+    pub fn signed(secrets: &[SecretString], tolerance: Duration) -> Result<Self, SecretError> {
+        Ok(Self { verifier: Some(Verifier::new(secrets, Bare::Text, tolerance)?) })
     }
 }
 
-impl Provider for NativeProvider {
-    fn intake<'a>(
-        &self,
-        request: &WebhookRequest<'a>,
-        now: Timestamp,
-    ) -> Result<Vec<EventId>, IntakeRefusal> {
-        if let Some(verifier) = &self.verifier {
-            verifier.verify(request, now).map_err(IntakeRefusal::Unauthentic)?;
+/// The native source of these settings: unsigned while it has no secret, which production does not allow.
+///
+/// # Errors
+/// A secret is missing where one is needed, or not usable.
+pub fn build(settings: &SourceSettings) -> Result<Arc<dyn Provider>, SetupError> {
+    settings.read_options::<NoOptions>()?;
+    if settings.secrets.is_empty() {
+        if settings.production {
+            return Err(SetupError::NoSecret("unsigned events are for development only"));
         }
-        let body = Body::parse(request.body).map_err(IntakeRefusal::Malformed)?;
-        Ok(vec![body.id])
+        return Ok(Arc::new(NativeProvider::unsigned()));
+    }
+    Ok(Arc::new(NativeProvider::signed(&settings.secrets, settings.tolerance)?))
+}
+
+#[async_trait]
+impl Provider for NativeProvider {
+    async fn prepare<'a>(&self, _request: &WebhookRequest<'a>, _now: Timestamp) -> Result<(), IntakeRefusal> {
+        Ok(())
     }
 
-    fn kept_headers(&self) -> &'static [&'static str] {
-        &[]
+    fn intake<'a>(&self, request: &WebhookRequest<'a>, now: Timestamp) -> Result<Intake, IntakeRefusal> {
+        let secret_slot = match &self.verifier {
+            Some(verifier) => Some(verifier.verify(request, now).map_err(IntakeRefusal::Unauthentic)?),
+            None => None,
+        };
+        let body = Body::parse(request.body).map_err(IntakeRefusal::Malformed)?;
+        Ok(Intake { events: vec![body.id], secret_slot })
+    }
+
+    fn keeps_header(&self, _name: &str) -> bool {
+        false
     }
 
     fn translate(&self, envelope: &Envelope) -> Result<PaymentEvent, Untranslatable> {
@@ -66,9 +85,47 @@ impl Provider for NativeProvider {
         Ok(PaymentEvent {
             key: envelope.key.clone(),
             kind: body.kind,
-            change: body.change,
+            effect: body.change.map_or(Effect::Nothing(NoEffect::Kind), Effect::Change),
+            occurred_at: None,
             received_at: envelope.received_at,
         })
+    }
+
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+
+    fn challenge(&self, _query: &str) -> Option<Answer> {
+        None
+    }
+
+    fn describe(&self) -> SourceDescription {
+        let (headers, scheme) = match &self.verifier {
+            Some(_) => {
+                (HEADERS.map(str::to_owned).to_vec(), "Standard Webhooks, HMAC-SHA256 (v1) or Ed25519 (v1a)")
+            }
+            None => (Vec::new(), "unsigned"),
+        };
+        SourceDescription {
+            provider: "native",
+            signature_headers: headers,
+            scheme: scheme.to_owned(),
+            event_id: "id in the body".to_owned(),
+            trust: Trust::Signature,
+            secrets: self.verifier.as_ref().map_or(0, Verifier::secrets),
+        }
+    }
+
+    fn sign(&self, body: &[u8], now: Timestamp) -> Result<SignedRequest, CannotSign> {
+        let id = match Body::parse(body) {
+            Ok(body) => body.id,
+            Err(problems) => return Err(CannotSign(list(&problems))),
+        };
+        let headers = match &self.verifier {
+            Some(verifier) => verifier.sign(id.as_str(), body, now)?,
+            None => Vec::new(),
+        };
+        Ok(SignedRequest { body: body.to_vec(), headers, query: String::new() })
     }
 }
 

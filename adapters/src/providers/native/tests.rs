@@ -1,5 +1,5 @@
 use application::testing::{envelope, event_key, succeeded};
-use domain::PaymentEvent;
+use domain::{EventId, PaymentEvent};
 
 use super::*;
 
@@ -8,8 +8,8 @@ mod signed;
 const NOW: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
 fn intake(body: &[u8]) -> Result<Vec<EventId>, IntakeRefusal> {
-    let request = WebhookRequest { body, headers: &[] };
-    NativeProvider::unsigned().intake(&request, NOW)
+    let request = WebhookRequest { body, headers: &[], query: "" };
+    NativeProvider::unsigned().intake(&request, NOW).map(|intake| intake.events)
 }
 
 fn accepted(body: &str) -> String {
@@ -64,7 +64,7 @@ fn another_type_is_accepted_and_has_no_change() {
     let body = r#"{"id":"evt_1","type":"galaxy.exploded","data":{"amount_cents":null}}"#;
     assert_eq!(accepted(body), "evt_1");
     let event = translated(body).unwrap();
-    assert_eq!((event.kind.as_str(), event.change), ("galaxy.exploded", None));
+    assert_eq!((event.kind.as_str(), event.effect), ("galaxy.exploded", Effect::Nothing(NoEffect::Kind)));
 }
 
 #[test]

@@ -2,6 +2,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use domain::PaymentEvent;
 
 use super::*;
 use crate::ports::event_queue::{MockEventQueue, MockSubscription, SettleReport, UnreadableMessage};
@@ -9,13 +10,20 @@ use crate::ports::observer::MockObserver;
 use crate::ports::provider::MockProvider;
 use crate::ports::seen_events::{MockSeenEvents, Seen};
 use crate::ports::unit_of_work::{Claim, MockTransaction, MockUnitOfWork, StoreError, Transaction};
-use crate::testing::{FixedClock, envelope, sources_of, succeeded};
+use crate::testing::{FixedClock, envelope, refunded, sources_of, succeeded};
 
 type Log = Arc<Mutex<Vec<&'static str>>>;
 
 fn settings() -> ConsumeSettings {
     ConsumeSettings {
-        retry: RetryPolicy { attempts_max: 3, delay: Duration::from_secs(5) },
+        retry: RetryPolicy {
+            attempts_max: 3,
+            delay: Duration::from_secs(5),
+            delay_max: Duration::from_mins(5),
+            age_max: Duration::from_hours(24),
+            not_ready_delay_max: Duration::from_hours(1),
+            not_ready_age_max: Duration::from_hours(72),
+        },
         backoff_max: Duration::from_secs(1),
         hold_max: Duration::from_mins(1),
     }
@@ -44,11 +52,12 @@ fn delivery(token: u64, failed_attempts: u32) -> Delivery {
 }
 
 fn process(store: MockUnitOfWork) -> ProcessEvents {
+    process_as(store, |id| succeeded(id, &format!("pi_{id}"), 1))
+}
+
+fn process_as(store: MockUnitOfWork, event: fn(&str) -> PaymentEvent) -> ProcessEvents {
     let mut provider = MockProvider::new();
-    provider.expect_translate().returning(|envelope| {
-        let id = envelope.key.event_id.as_str();
-        Ok(succeeded(id, &format!("pi_{id}"), 1))
-    });
+    provider.expect_translate().returning(move |envelope| Ok(event(envelope.key.event_id.as_str())));
     let mut seen = MockSeenEvents::new();
     seen.expect_look().returning(|keys| vec![Seen::Unknown; keys.len()]);
     seen.expect_mark_committed().return_const(());
@@ -60,6 +69,9 @@ fn committing(log: &Log) -> MockTransaction {
     transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
     transaction.expect_save_payments().returning(|_| Ok(()));
+    transaction.expect_establish_facts().returning(|_| Ok(()));
+    transaction.expect_enqueue_messages().returning(|_| Ok(()));
+    transaction.expect_post_entries().returning(|_| Ok(()));
     let log = log.clone();
     transaction.expect_commit().returning(move || {
         log.lock().unwrap().push("commit");
@@ -111,15 +123,19 @@ fn queue_of(
 }
 
 async fn settled_actions(batch: Vec<Delivery>, store: MockUnitOfWork, log: &Log) -> Vec<Action> {
+    settled_actions_of(batch, process(store), FixedClock::at_micros(1), log).await
+}
+
+async fn settled_actions_of(
+    batch: Vec<Delivery>,
+    process: ProcessEvents,
+    clock: FixedClock,
+    log: &Log,
+) -> Vec<Action> {
     let stop = CancellationToken::new();
     let (queue, settled) = queue_of(batch, stop.clone(), log);
-    let consumer = ConsumeEvents::new(
-        Arc::new(queue),
-        process(store),
-        Arc::new(FixedClock::at_micros(1)),
-        Arc::new(observer()),
-        settings(),
-    );
+    let consumer =
+        ConsumeEvents::new(Arc::new(queue), process, Arc::new(clock), Arc::new(observer()), settings());
     consumer.run(&stop).await;
     let settled = std::mem::take(&mut *settled.lock().unwrap());
     settled.into_iter().map(|settlement| settlement.action).collect()
@@ -143,8 +159,10 @@ async fn a_failed_event_is_retried_with_its_history_until_its_attempts_are_used_
         store
     };
     let actions = settled_actions(vec![delivery(1, 1)], failing(), &log).await;
-    let [Action::RetryAfter { delay, history }] = &actions[..] else { panic!("{actions:?}") };
-    assert_eq!(*delay, Duration::from_secs(5));
+    let [Action::RetryAfter { delay, failed_attempts: 2, history }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert!((Duration::from_secs(8)..=Duration::from_secs(10)).contains(delay), "{delay:?}");
     assert_eq!(history.len(), 1);
     assert_eq!(history[0].error, "the store failed for now: lock time-out");
 
@@ -156,6 +174,36 @@ async fn a_failed_event_is_retried_with_its_history_until_its_attempts_are_used_
         ),
         "{actions:?}"
     );
+}
+
+/// A store that is healthy and knows no payment.
+fn empty_store() -> MockUnitOfWork {
+    let mut store = MockUnitOfWork::new();
+    store.expect_probe().returning(|| Ok(()));
+    store.expect_begin().returning(|| {
+        let mut transaction = MockTransaction::new();
+        transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+        transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
+        Ok(Box::new(transaction) as Box<dyn Transaction>)
+    });
+    store
+}
+
+#[tokio::test]
+async fn an_event_that_waits_for_another_uses_up_no_attempt_and_ends_when_its_time_is_over() {
+    let arrived = envelope("evt_1", "").received_at;
+    for (waited, gives_up) in [(Duration::ZERO, false), (Duration::from_hours(72), true)] {
+        let log = Log::default();
+        let now = arrived.plus(waited);
+        let process = process_as(empty_store(), |id| refunded(id, "pi_1", 1));
+        let clock = FixedClock::at_micros(now.as_micros());
+        let actions = settled_actions_of(vec![delivery(1, 2)], process, clock, &log).await;
+        match &actions[..] {
+            [Action::RetryAfter { failed_attempts: 2, .. }] => assert!(!gives_up),
+            [Action::DeadLetter { reason: DeadLetterReason::NeverReady(_), .. }] => assert!(gives_up),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,20 +1,23 @@
 use std::sync::Mutex;
 
-use domain::{RecordReason, Refusal};
+use domain::{Decision, EstablishedFact, Payment, RecordReason, Refusal, decide};
 use mockall::Sequence;
 
 use super::*;
 use crate::ports::provider::{MockProvider, Untranslatable};
 use crate::ports::seen_events::MockSeenEvents;
 use crate::ports::unit_of_work::{Claim, MockTransaction, MockUnitOfWork, Transaction};
-use crate::testing::{envelope, sources_of, succeeded, without_effect};
+use crate::testing::{envelope, refunded, sources_of, succeeded, without_effect};
 
-/// Envelopes whose payload is `payment:amount`, or `none`, or anything else for untranslatable.
+/// Envelopes whose payload is `payment:amount`, `refund:payment:amount`, `none`, or anything else for untranslatable.
 fn provider() -> MockProvider {
     let mut provider = MockProvider::new();
     provider.expect_translate().returning(|envelope| {
         let id = envelope.key.event_id.as_str();
         let text = std::str::from_utf8(&envelope.payload).unwrap();
+        if let Some((payment, amount)) = text.strip_prefix("refund:").and_then(|rest| rest.split_once(':')) {
+            return Ok(refunded(id, payment, amount.parse().unwrap()));
+        }
         match text.split_once(':') {
             Some((payment, amount)) => Ok(succeeded(id, payment, amount.parse().unwrap())),
             None if text == "none" => Ok(without_effect(id)),
@@ -36,6 +39,14 @@ fn claims_fresh(transaction: &mut MockTransaction) {
     transaction.expect_lock_payments().returning(|_| Ok(Vec::new()));
     transaction.expect_save_payments().returning(|_| Ok(()));
     transaction.expect_record().returning(|_| Ok(()));
+    takes_the_rest(transaction);
+}
+
+/// What an applied event brings along.
+fn takes_the_rest(transaction: &mut MockTransaction) {
+    transaction.expect_establish_facts().returning(|_| Ok(()));
+    transaction.expect_enqueue_messages().returning(|_| Ok(()));
+    transaction.expect_post_entries().returning(|_| Ok(()));
 }
 
 fn committing() -> MockTransaction {
@@ -98,7 +109,19 @@ async fn a_batch_is_one_transaction_with_its_calls_in_order() {
         assert_eq!(payments.len(), 2);
         Ok(())
     });
+    transaction.expect_establish_facts().times(1).in_sequence(&mut order).returning(|facts| {
+        assert_eq!(facts.len(), 2);
+        Ok(())
+    });
+    transaction.expect_enqueue_messages().times(1).in_sequence(&mut order).returning(|messages| {
+        assert_eq!(messages.len(), 2);
+        Ok(())
+    });
     transaction.expect_record().times(1).in_sequence(&mut order).returning(|_| Ok(()));
+    transaction.expect_post_entries().times(1).in_sequence(&mut order).returning(|entries| {
+        assert_eq!(entries.iter().map(|entry| entry.amount.minor_units()).sum::<i64>(), 0);
+        Ok(())
+    });
     transaction.expect_commit().times(1).in_sequence(&mut order).returning(|| Ok(()));
     let mut seen = MockSeenEvents::new();
     seen.expect_look().returning(|keys| vec![Seen::Unknown; keys.len()]);
@@ -126,6 +149,7 @@ async fn payments_are_locked_and_saved_in_key_order() {
         assert!(payments.is_sorted_by(|a, b| a.key < b.key));
         Ok(())
     });
+    takes_the_rest(&mut transaction);
     transaction.expect_commit().returning(|| Ok(()));
     process(store(vec![transaction]), forgetful())
         .run(&batch(&[("a", "pi_9:1"), ("b", "pi_1:1"), ("c", "pi_5:1")]))
@@ -295,12 +319,62 @@ async fn two_events_for_one_new_payment_in_one_batch_have_one_effect() {
         assert_eq!(payments.len(), 1);
         Ok(())
     });
+    takes_the_rest(&mut transaction);
     transaction.expect_record().times(1).returning(|_| Ok(()));
     transaction.expect_commit().returning(|| Ok(()));
     let dispositions = process(store(vec![transaction]), forgetful())
         .run(&batch(&[("evt_1", "pi_1:1"), ("evt_2", "pi_1:1")]))
         .await;
     assert_eq!(dispositions, [Disposition::Applied, Disposition::Recorded(RecordReason::FactAlreadyKnown)]);
+}
+
+#[tokio::test]
+async fn a_fact_that_the_store_knows_has_no_second_effect() {
+    let mut transaction = MockTransaction::new();
+    transaction.expect_claim().returning(|events| Ok(vec![Claim::Fresh; events.len()]));
+    transaction.expect_lock_payments().returning(|_| Ok(vec![paid("evt_1", "pi_1", 5)]));
+    transaction.expect_known_facts().times(1).returning(|facts| {
+        let fact = EstablishedFact { key: facts[0].1.clone(), amount: paid("evt_1", "pi_1", 5).amount() };
+        Ok(vec![(facts[0].0.clone(), fact)])
+    });
+    transaction.expect_record().times(1).returning(|_| Ok(()));
+    transaction.expect_commit().returning(|| Ok(()));
+    let dispositions =
+        process(store(vec![transaction]), forgetful()).run(&batch(&[("evt_2", "pi_1:5")])).await;
+    assert_eq!(dispositions, [Disposition::Recorded(RecordReason::FactAlreadyKnown)]);
+}
+
+#[tokio::test]
+async fn an_event_that_waits_for_another_is_applied_after_it_in_the_same_batch() {
+    let dispositions = process(store(vec![committing()]), forgetful())
+        .run(&batch(&[("evt_2", "refund:pi_1:5"), ("evt_1", "pi_1:5")]))
+        .await;
+    assert_eq!(dispositions, [Disposition::Applied, Disposition::Applied]);
+}
+
+#[tokio::test]
+async fn an_event_that_waits_for_another_is_not_ready_and_the_rest_of_the_batch_is_applied() {
+    let mut waiting = MockTransaction::new();
+    claims_fresh(&mut waiting);
+    waiting.expect_commit().never();
+    let mut alone = MockTransaction::new();
+    claims_fresh(&mut alone);
+    alone.expect_commit().never();
+    let dispositions = process(store(vec![waiting, committing(), alone]), forgetful())
+        .run(&batch(&[("evt_1", "refund:pi_1:5"), ("evt_2", "pi_2:5")]))
+        .await;
+    assert!(
+        matches!(dispositions[..], [Disposition::Retry(RetryClass::NotReady, _), Disposition::Applied]),
+        "{dispositions:?}"
+    );
+}
+
+/// The payment that [`succeeded`] makes.
+fn paid(event_id: &str, payment: &str, minor_units: i64) -> Payment {
+    match decide(None, |_| None, &succeeded(event_id, payment, minor_units)) {
+        Ok(Decision::Apply(change)) => change.payment,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test]

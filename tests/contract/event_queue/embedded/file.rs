@@ -72,7 +72,7 @@ async fn retries_come_back_in_the_order_in_which_they_are_due() {
         .zip(delays)
         .map(|(delivery, delay)| Settlement {
             delivery,
-            action: Action::RetryAfter { delay, history: history() },
+            action: Action::RetryAfter { delay, failed_attempts: 1, history: history() },
         })
         .collect();
     subscription.settle(settlements).await.expect("settled");

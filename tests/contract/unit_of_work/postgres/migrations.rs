@@ -4,6 +4,8 @@ use application::ports::store_admin::StoreAdmin;
 use harness::postgres::TestDatabase;
 use tokio::task::JoinSet;
 
+use super::super::steps::{back_to, steps};
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_five_that_migrate_at_once_one_does_the_work() {
     let database = TestDatabase::create_empty().await;
@@ -37,15 +39,22 @@ async fn asking_what_is_pending_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_step_can_be_undone_and_done_again() {
+async fn every_step_can_be_undone_and_done_again() {
     let database = TestDatabase::create().await;
-    let down = include_str!("../../../../migrations/postgres/2026-11-29-000001_pipeline/down.sql");
     let client = database.client().await;
-    client.batch_execute(down).await.unwrap();
-    client.batch_execute("DROP TABLE __diesel_schema_migrations").await.unwrap();
-    let left = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
-    assert_eq!(client.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
-    assert!(!database.admin().migrate().await.unwrap().is_empty());
+    let count = "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace \
+                   AND relname NOT LIKE '%diesel%') \
+                 + (SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace)";
+    let left = async || client.query_one(count, &[]).await.unwrap().get::<_, i64>(0);
+    let before = left().await;
+    for kept in (0..steps("postgres").len()).rev() {
+        client.batch_execute(&back_to("postgres", kept)).await.unwrap();
+        if kept == 0 {
+            assert_eq!(left().await, 0);
+        }
+        database.admin().migrate().await.unwrap();
+        assert_eq!(left().await, before);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

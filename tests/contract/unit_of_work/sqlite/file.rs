@@ -9,9 +9,8 @@ use harness::sqlite::TestFile;
 use tokio::task::JoinSet;
 
 use super::super::fixture::{begin, payment, save};
+use super::super::steps::{back_to, steps};
 use super::consumer;
-
-const STEPS: usize = 1;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_processes_may_migrate_at_once() {
@@ -22,7 +21,7 @@ async fn many_processes_may_migrate_at_once() {
         migrating.spawn(async move { admin.migrate().await.unwrap() });
     }
     let applied: usize = migrating.join_all().await.iter().map(Vec::len).sum();
-    assert_eq!(applied, STEPS);
+    assert_eq!(applied, steps("sqlite").len());
 }
 
 // Not only on a runtime of many threads.
@@ -31,11 +30,28 @@ async fn what_is_missing_is_named_and_looking_changes_nothing() {
     let file = TestFile::create_empty();
     let admin = file.admin();
     let missing = admin.pending_migrations().await.unwrap();
-    assert_eq!(missing.len(), STEPS);
+    assert_eq!(missing.len(), steps("sqlite").len());
     assert!(!file.path().exists());
     assert_eq!(admin.migrate().await.unwrap(), missing);
     assert_eq!(admin.pending_migrations().await.unwrap(), Vec::<String>::new());
     assert_eq!(admin.migrate().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn every_step_can_be_undone_and_done_again() {
+    let file = TestFile::create().await;
+    let count =
+        "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE '%diesel%' AND name NOT LIKE 'sqlite_%'";
+    let left = || file.client().query_row(count, [], |row| row.get::<_, i64>(0)).unwrap();
+    let before = left();
+    for kept in (0..steps("sqlite").len()).rev() {
+        file.client().execute_batch(&back_to("sqlite", kept)).unwrap();
+        if kept == 0 {
+            assert_eq!(left(), 0);
+        }
+        file.admin().migrate().await.unwrap();
+        assert_eq!(left(), before);
+    }
 }
 
 #[tokio::test]
@@ -44,7 +60,7 @@ async fn an_empty_file_misses_everything() {
     let admin = TestFile::create_empty();
     std::fs::create_dir(admin.path().parent().unwrap()).unwrap();
     std::fs::write(admin.path(), []).unwrap();
-    assert_eq!(admin.admin().pending_migrations().await.unwrap().len(), STEPS);
+    assert_eq!(admin.admin().pending_migrations().await.unwrap().len(), steps("sqlite").len());
     drop(file);
 }
 

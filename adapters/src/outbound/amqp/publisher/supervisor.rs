@@ -147,7 +147,7 @@ impl Supervisor {
 
     /// What differs. That is no reason not to publish: where a message finds no queue, it is told.
     async fn declare(&self, connection: &Connection) -> Result<Option<String>, String> {
-        match topology::declare(connection, &self.amqp.retry_tiers).await {
+        match topology::declare(connection, &self.amqp.consumers, &self.amqp.retry_tiers).await {
             Ok(()) => Ok(None),
             Err(TopologyError::Mismatch(text)) => {
                 error!(problem = text, "the topology is not what it should be");

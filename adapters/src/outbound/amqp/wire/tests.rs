@@ -2,6 +2,8 @@ use application::testing::envelope;
 
 use super::*;
 
+const DELAY: Duration = Duration::from_millis(4_500);
+
 fn full() -> Envelope {
     Envelope {
         headers: vec![
@@ -86,7 +88,7 @@ fn it_is_persistent_and_carries_the_event_id() {
 #[test]
 fn a_retry_carries_the_count_and_the_history() {
     let (sent, history) = (full(), vec![failure(1), failure(2)]);
-    let properties = retry_properties(&sent, 2, &history).unwrap();
+    let properties = retry_properties(&sent, DELAY, 2, &history).unwrap();
     let delivery = read(1, &properties, sent.payload.clone());
     assert_eq!(delivery.failed_attempts, 2);
     assert_eq!(delivery.history, history);
@@ -168,7 +170,7 @@ fn the_brokers_headers_are_neither_trusted_nor_copied() {
     let properties = having("x-death", AMQPValue::FieldArray(vec![AMQPValue::LongLongInt(9)].into()));
     let delivery = read(1, &properties, Bytes::from_static(b"x"));
     assert_eq!(delivery.failed_attempts, 0);
-    let onward = retry_properties(&delivery.content.unwrap(), 1, &[]).unwrap();
+    let onward = retry_properties(&delivery.content.unwrap(), DELAY, 1, &[]).unwrap();
     assert!(!headers_of(&onward).contains_key("x-death"));
 }
 

@@ -63,6 +63,26 @@ fn events_are_counted_under_the_documented_names_and_labels() {
 }
 
 #[test]
+fn signatures_are_counted_by_secret_and_refusals_by_reason() {
+    let text = scraped(|meter| {
+        let observer = OpenTelemetryObserver::new(meter);
+        for slot in [0, 1, 7, 8, 9, usize::MAX] {
+            observer.signature_matched(&source_name(), slot);
+        }
+        observer.signature_refused(&source_name(), "wrong_signature");
+    });
+    for line in [
+        r#"payonce_signatures_total{secret="0",source="payment"} 1"#,
+        r#"payonce_signatures_total{secret="1",source="payment"} 1"#,
+        r#"payonce_signatures_total{secret="7",source="payment"} 1"#,
+        r#"payonce_signatures_total{secret="more",source="payment"} 3"#,
+        r#"payonce_signature_refusals_total{reason="wrong_signature",source="payment"} 1"#,
+    ] {
+        has_line(&text, line);
+    }
+}
+
+#[test]
 fn the_age_is_that_of_events_this_run_committed() {
     let text = scraped(|meter| {
         let observer = OpenTelemetryObserver::new(meter);

@@ -1,0 +1,163 @@
+//! What a unit is about to store, while its events are decided one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{
+    Change, Decision, EstablishedFact, FactKey, LedgerEntry, Payment, PaymentEvent, PaymentKey, RecordReason,
+    decide,
+};
+
+use super::Unapplied;
+use crate::disposition::{DeadLetterReason, Disposition, DuplicateLayer};
+use crate::ports::unit_of_work::{Claim, NewFact, OutboxMessage, RecordedEvent, StoreError, Transaction};
+use crate::use_cases::process_events::Candidate;
+
+/// The payments of a unit as they are now, and what is to be stored.
+#[derive(Default)]
+pub(super) struct Draft {
+    payments: BTreeMap<PaymentKey, Payment>,
+    known: BTreeMap<(PaymentKey, FactKey), EstablishedFact>,
+    changed: BTreeSet<PaymentKey>,
+    facts: Vec<NewFact>,
+    entries: Vec<LedgerEntry>,
+    messages: Vec<OutboxMessage>,
+    recorded: Vec<RecordedEvent>,
+    dispositions: Vec<Option<Disposition>>,
+}
+
+impl Draft {
+    /// Locks the payments of the fresh events, and loads which of their facts are known.
+    pub async fn load(
+        transaction: &mut dyn Transaction,
+        events: &[PaymentEvent],
+        claims: &[Claim],
+    ) -> Result<Self, StoreError> {
+        let mut draft = Self { dispositions: vec![None; events.len()], ..Self::default() };
+        let fresh =
+            || events.iter().zip(claims).filter(|(_, claim)| **claim == Claim::Fresh).map(|(event, _)| event);
+        let keys: BTreeSet<PaymentKey> = fresh().filter_map(PaymentEvent::payment_key).collect();
+        if keys.is_empty() {
+            return Ok(draft);
+        }
+        // In key order, so that units of all workers take their locks in one order.
+        let keys: Vec<PaymentKey> = keys.into_iter().collect();
+        let payments = transaction.lock_payments(&keys).await?;
+        draft.payments = payments.into_iter().map(|payment| (payment.key.clone(), payment)).collect();
+        // A payment that does not exist has no facts.
+        let facts: BTreeSet<(PaymentKey, FactKey)> =
+            fresh().flat_map(facts_of).filter(|(payment, _)| draft.payments.contains_key(payment)).collect();
+        if !facts.is_empty() {
+            let facts: Vec<(PaymentKey, FactKey)> = facts.into_iter().collect();
+            let known = transaction.known_facts(&facts).await?;
+            draft.known =
+                known.into_iter().map(|(payment, fact)| ((payment, fact.key.clone()), fact)).collect();
+        }
+        Ok(draft)
+    }
+
+    /// Decides every event, and tells which cannot be applied. An event that waits for another is decided
+    /// again after the others, since that one may be among them.
+    pub fn decide_all(&mut self, batch: &[&Candidate], claims: &[Claim]) -> Vec<(usize, Unapplied)> {
+        let mut undecided: Vec<usize> = (0..batch.len()).collect();
+        loop {
+            let before = undecided.len();
+            let mut unapplied = Vec::new();
+            undecided.retain(|index| match self.decide_one(*index, batch[*index], &claims[*index]) {
+                Ok(()) => false,
+                Err(why) => {
+                    unapplied.push((*index, why));
+                    true
+                }
+            });
+            let waiting = unapplied.iter().any(|(_, why)| matches!(why, Unapplied::NotReady(_)));
+            if !waiting || undecided.len() == before {
+                return unapplied;
+            }
+        }
+    }
+
+    fn decide_one(&mut self, index: usize, candidate: &Candidate, claim: &Claim) -> Result<(), Unapplied> {
+        let event = &candidate.event;
+        let disposition = match claim {
+            Claim::Duplicate => Disposition::Duplicate(DuplicateLayer::Database),
+            Claim::Conflict { stored } => Disposition::DeadLetter(DeadLetterReason::Conflict {
+                stored: Some(*stored),
+                claimed: event.fingerprint(),
+            }),
+            Claim::Fresh => match self.decide(event).map_err(Unapplied::Refused)? {
+                Decision::Apply(change) => {
+                    self.take(*change, event);
+                    Disposition::Applied
+                }
+                Decision::Record(reason) => {
+                    self.recorded.push(record(candidate, reason));
+                    Disposition::Recorded(reason)
+                }
+                Decision::NotReady(waits_for) => return Err(Unapplied::NotReady(waits_for)),
+            },
+        };
+        self.dispositions[index] = Some(disposition);
+        Ok(())
+    }
+
+    fn decide(&self, event: &PaymentEvent) -> Result<Decision, domain::Refusal> {
+        let key = event.payment_key();
+        let current = key.as_ref().and_then(|key| self.payments.get(key));
+        let known = |fact: &FactKey| self.known.get(&(key.clone()?, fact.clone())).cloned();
+        decide(current, known, event)
+    }
+
+    fn take(&mut self, change: Change, event: &PaymentEvent) {
+        let Change { payment, facts, entries, announcements } = change;
+        for fact in facts {
+            self.known.insert((payment.key.clone(), fact.key.clone()), fact.clone());
+            self.facts.push(NewFact { payment: payment.key.clone(), fact, event: event.key.clone() });
+        }
+        self.entries.extend(entries);
+        let message = |announcement| OutboxMessage { announcement, event: event.key.clone() };
+        self.messages.extend(announcements.into_iter().map(message));
+        self.changed.insert(payment.key.clone());
+        self.payments.insert(payment.key.clone(), payment);
+    }
+
+    /// Stores everything, the balances last.
+    pub async fn save(&self, transaction: &mut dyn Transaction) -> Result<(), StoreError> {
+        // In key order, see `load`.
+        let changed: Vec<Payment> =
+            self.changed.iter().filter_map(|key| self.payments.get(key).cloned()).collect();
+        if !changed.is_empty() {
+            transaction.save_payments(&changed).await?;
+        }
+        if !self.facts.is_empty() {
+            transaction.establish_facts(&self.facts).await?;
+        }
+        if !self.messages.is_empty() {
+            transaction.enqueue_messages(&self.messages).await?;
+        }
+        if !self.recorded.is_empty() {
+            transaction.record(&self.recorded).await?;
+        }
+        if !self.entries.is_empty() {
+            transaction.post_entries(&self.entries).await?;
+        }
+        Ok(())
+    }
+
+    /// One for each event, in order.
+    pub fn into_dispositions(self) -> Vec<Disposition> {
+        self.dispositions
+            .into_iter()
+            .map(|disposition| disposition.unwrap_or_else(super::super::unjudged))
+            .collect()
+    }
+}
+
+fn facts_of(event: &PaymentEvent) -> impl Iterator<Item = (PaymentKey, FactKey)> {
+    let key = event.payment_key();
+    let facts = event.change().map(|change| change.facts.as_slice()).unwrap_or_default();
+    facts.iter().filter_map(move |fact| Some((key.clone()?, fact.key(event.occurred_at))))
+}
+
+fn record(candidate: &Candidate, reason: RecordReason) -> RecordedEvent {
+    RecordedEvent { event: candidate.event.clone(), reason, payload: candidate.payload.clone() }
+}

@@ -1,0 +1,2 @@
+DROP TABLE outbox_retries;
+DROP TABLE outbox_destinations;
