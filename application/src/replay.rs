@@ -16,8 +16,8 @@ pub mod selection;
 pub use schedule::{ReplaySchedule, ScheduleError, Step};
 pub use selection::{Selection, SelectionError};
 
-/// The most letters of one job. What is left over takes another one.
-pub const JOB_MEMBERS_MAX: u32 = 100_000;
+/// The most letters of one job, so that freezing it takes seconds. What is left over takes another one.
+pub const JOB_MEMBERS_MAX: u32 = 50_000;
 
 /// The number of a replay job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -93,7 +93,8 @@ pub trait Transaction: Send {
     /// The payments that exist of `keys`, locked until the transaction ends, in key order.
     async fn lock_payments(&mut self, keys: &[PaymentKey]) -> Result<Vec<Payment>, StoreError>;
 
-    /// Stores payments as they are now. `payments` has each key once. A payment of revision 1 is new and
+    /// Stores payments as they are now, each one revision on from what is stored; a payment that several events
+    /// of a unit change is saved for each of them. `payments` has each key once. A payment of revision 1 is new and
     /// MUST NOT overwrite one that another unit has created meanwhile: that is [`StoreError::Transient`].
     async fn save_payments(&mut self, payments: &[Payment]) -> Result<(), StoreError>;
 

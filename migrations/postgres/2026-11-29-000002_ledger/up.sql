@@ -131,7 +131,8 @@ CREATE TABLE purges (
 );
 
 COMMENT ON TABLE purges IS
-    'What is missing on purpose: rows of that table from before that moment. Written before they are removed.';
+    'What may be missing on purpose: rows of that table that belong to facts from before that moment. Written '
+    'before they are removed. An event is stored earlier than its facts, by as long as a unit of work may last.';
 
 ALTER TABLE recorded_events ADD COLUMN payment_id text COLLATE "C";
 
@@ -170,7 +171,7 @@ SELECT consumer, account, ledger, currency, sum(amount_minor)::bigint
 FROM ledger_entries GROUP BY consumer, account, ledger, currency;
 
 INSERT INTO purges (consumer, purged, before)
-SELECT DISTINCT consumer, 'outbox', clock_timestamp() FROM payments;
+SELECT consumer, 'outbox', clock_timestamp() FROM payments GROUP BY consumer;
 
 UPDATE recorded_events AS r SET payment_id = e.payment_id FROM processed_events AS e
 WHERE e.event_id = r.event_id AND e.source = r.source AND e.consumer = r.consumer;

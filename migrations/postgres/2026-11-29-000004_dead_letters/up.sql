@@ -39,7 +39,8 @@ CREATE TABLE dead_letters (
     CONSTRAINT dead_letters_settled_check
         CHECK ((state IN ('replayed', 'discarded')) = (settled_at IS NOT NULL)),
     CONSTRAINT dead_letters_discarded_check CHECK ((state = 'discarded') = (discard_reason IS NOT NULL))
-);
+-- Payloads out of the way, so that a change of state does not write them once more.
+) WITH (toast_tuple_target = 256);
 
 COMMENT ON TABLE dead_letters IS 'Events that were given up, whole, and why.';
 COMMENT ON COLUMN dead_letters.arrival IS 'The same for every delivery of one message: stored once.';

@@ -115,7 +115,8 @@ CREATE TABLE outbox (
     CONSTRAINT outbox_amount_check CHECK ((amount_minor IS NULL) = (currency IS NULL))
 ) STRICT;
 
--- What is missing on purpose: rows of that table from before that moment. Written before they are removed.
+-- What may be missing on purpose: rows of that table that belong to facts from before that moment. Written
+-- before they are removed. An event is stored earlier than its facts, by as long as a unit of work may last.
 CREATE TABLE purges (
     consumer TEXT    NOT NULL,
     purged   TEXT    NOT NULL CHECK (purged IN ('processed_events', 'outbox')),
@@ -161,7 +162,7 @@ SELECT consumer, account, ledger, currency, sum(amount_minor)
 FROM ledger_entries GROUP BY consumer, account, ledger, currency;
 
 INSERT INTO purges (consumer, purged, before)
-SELECT DISTINCT consumer, 'outbox', CAST(unixepoch('subsec') * 1000000 AS INTEGER) FROM payments;
+SELECT consumer, 'outbox', CAST(unixepoch('subsec') * 1000000 AS INTEGER) + 1 FROM payments GROUP BY consumer;
 
 UPDATE recorded_events SET payment_id = e.payment_id FROM processed_events AS e
 WHERE e.event_id = recorded_events.event_id AND e.source = recorded_events.source

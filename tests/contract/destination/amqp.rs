@@ -9,7 +9,7 @@ use application::ports::destination::{DeliveryOutcome, Destination};
 use async_trait::async_trait;
 use harness::rabbitmq::{AmqpProxy, TestVhost};
 use lapin::options::{ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions};
-use lapin::types::{AMQPValue, FieldTable};
+use lapin::types::{AMQPValue, FieldTable, ShortString};
 use lapin::{BasicProperties, ExchangeKind};
 
 use super::{DestinationFixture, destination_contract, message};

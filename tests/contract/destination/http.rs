@@ -67,7 +67,7 @@ impl DestinationFixture for HttpFixture {
 }
 
 /// The signature over what was told, by the letter of the specification.
-pub fn signature(told: &Told, secret: &[u8]) -> String {
+fn signature(told: &Told, secret: &[u8]) -> String {
     use base64::Engine;
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).unwrap();
     mac.update(format!("{}.{}.", told.header("webhook-id"), told.header("webhook-timestamp")).as_bytes());

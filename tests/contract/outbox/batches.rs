@@ -67,6 +67,11 @@ pub async fn another_consumers_messages_are_passed_over(store: impl OutboxFixtur
     let mut lease = lease(&*outbox, "shop").await;
     assert_eq!(settle_next(&mut *lease, |_| Verdict::Done).await, ["pi_2"]);
     assert_eq!(outbox.depths().await.unwrap()[0].behind, 0);
+    store.add_for("other", &["pi_5"]).await;
+    assert!(payments(&mut *lease).await.is_empty());
+    // There is nothing to settle, and still it does not look as if it were behind for ever.
+    lease.renew().await.unwrap();
+    assert_eq!(outbox.depths().await.unwrap()[0].behind, 0);
 }
 
 pub async fn a_new_destination_begins_where_it_is_told_to(store: impl OutboxFixture) {

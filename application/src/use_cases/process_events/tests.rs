@@ -353,6 +353,24 @@ async fn an_event_that_waits_for_another_is_applied_after_it_in_the_same_batch()
 }
 
 #[tokio::test]
+async fn every_revision_of_a_payment_is_saved_so_that_a_lost_race_is_seen() {
+    let mut order = Sequence::new();
+    let mut transaction = MockTransaction::new();
+    for revision in 1..=2 {
+        transaction.expect_save_payments().times(1).in_sequence(&mut order).returning(move |payments| {
+            assert_eq!(payments.iter().map(|payment| payment.revision).collect::<Vec<_>>(), [revision]);
+            Ok(())
+        });
+    }
+    claims_fresh(&mut transaction);
+    transaction.expect_commit().returning(|| Ok(()));
+    let dispositions = process(store(vec![transaction]), forgetful())
+        .run(&batch(&[("evt_1", "pi_1:5"), ("evt_2", "refund:pi_1:5")]))
+        .await;
+    assert_eq!(dispositions, [Disposition::Applied, Disposition::Applied]);
+}
+
+#[tokio::test]
 async fn an_event_that_waits_for_another_is_not_ready_and_the_rest_of_the_batch_is_applied() {
     let mut waiting = MockTransaction::new();
     claims_fresh(&mut waiting);

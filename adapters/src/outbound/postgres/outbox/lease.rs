@@ -13,7 +13,7 @@ use domain::ConsumerName;
 use super::cursor::{Cursor, Reading};
 use super::statements::{
     CountWaiting, DueMessages, ForgetMessages, KeepMessages, MovePosition, PromoteMessages, ReadMessages,
-    ReleaseLease, RenewLease,
+    ReleaseLease,
 };
 use crate::outbound::outbox_settlement::{Settlement, WAITING_MAX};
 use crate::outbound::outbox_time::{millis, since_millis};
@@ -124,12 +124,13 @@ impl PostgresLease {
         Ok((entries, is_cut && taken == places.len()))
     }
 
-    async fn move_position(&self, session: &mut Session) -> Result<(), OutboxError> {
-        let gaps = self.after_batch.stored_gaps();
+    /// Stores a cursor, and has the lease begin anew.
+    async fn store(&self, session: &mut Session, cursor: &Cursor) -> Result<(), OutboxError> {
+        let gaps = cursor.stored_gaps();
         let moved = MovePosition {
-            position: self.after_batch.position(),
+            position: cursor.position(),
             gaps: &gaps,
-            settled: self.after_batch.settled(),
+            settled: cursor.settled(),
             lease_ms: self.lease_ms,
             consumer: self.consumer.as_str(),
             destination: &self.destination,
@@ -199,11 +200,11 @@ impl OutboxLease for PostgresLease {
         let settlement = Settlement::of(&settled);
         let mut session = self.pool.session().await?;
         if settlement.is_simple() {
-            self.move_position(&mut session).await?;
+            self.store(&mut session, &self.after_batch).await?;
             session.release();
         } else {
             session.begin().await?;
-            self.move_position(&mut session).await?;
+            self.store(&mut session, &self.after_batch).await?;
             self.keep(&mut session, &settlement).await?;
             session.commit().await?;
         }
@@ -214,15 +215,10 @@ impl OutboxLease for PostgresLease {
 
     async fn renew(&mut self) -> Result<(), OutboxError> {
         let mut session = self.pool.session().await?;
-        let renew = RenewLease {
-            lease_ms: self.lease_ms,
-            consumer: self.consumer.as_str(),
-            destination: &self.destination,
-            term: self.term,
-        };
-        let renewed = session.change(renew).await?;
+        // With what was passed over meanwhile, for which there was nothing to settle.
+        self.store(&mut session, &self.cursor).await?;
         session.release();
-        own(renewed)
+        Ok(())
     }
 
     async fn release(self: Box<Self>) -> Result<(), OutboxError> {

@@ -36,19 +36,6 @@ statement! {
 }
 
 statement! {
-    /// Has the lease begin anew, if the term is still the lease's.
-    RenewLease<'a> -> () {
-        "UPDATE outbox_destinations SET relayed_at = clock_timestamp(), \
-           lease_until = clock_timestamp() + " lease_ms: i64 => BigInt,
-        " * interval '1 millisecond' \
-         WHERE consumer = " consumer: &'a str => Text,
-        " AND destination = " destination: &'a str => Text,
-        " AND term = " term: i64 => BigInt,
-        ""
-    }
-}
-
-statement! {
     /// Stores how far the destination has come and has the lease begin anew, if the term is still the lease's.
     MovePosition<'a> -> () {
         "UPDATE outbox_destinations SET relayed_at = clock_timestamp(), \

@@ -98,7 +98,7 @@ impl OutboxLease for SqliteLease {
         let (target, term, lease_ms, position) =
             (self.target.clone(), self.term, self.lease_ms, self.after_batch);
         self.write(move |connection| {
-            if !statements::renew(connection, &target, term, lease_ms, Some(position))? {
+            if !statements::move_position(connection, &target, term, lease_ms, position)? {
                 return Ok(false);
             }
             let settlement = Settlement::of(&settled);
@@ -113,8 +113,11 @@ impl OutboxLease for SqliteLease {
     }
 
     async fn renew(&mut self) -> Result<(), OutboxError> {
-        let (target, term, lease_ms) = (self.target.clone(), self.term, self.lease_ms);
-        self.write(move |connection| statements::renew(connection, &target, term, lease_ms, None)).await
+        // With what was passed over meanwhile, for which there was nothing to settle.
+        let (target, term, lease_ms, position) =
+            (self.target.clone(), self.term, self.lease_ms, self.position);
+        self.write(move |connection| statements::move_position(connection, &target, term, lease_ms, position))
+            .await
     }
 
     async fn release(self: Box<Self>) -> Result<(), OutboxError> {

@@ -1,6 +1,6 @@
 //! What the outbox does to the tables. Blocks its thread. All times are SQLite's.
 
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel::{QueryResult, RunQueryDsl, SqliteConnection, sql_query};
 
 use super::rows::{Depth, Due, Fresh, Number, Taken};
@@ -60,17 +60,17 @@ pub(super) fn is_taken(connection: &mut SqliteConnection, target: &Target, owner
     Ok(found.number > 0)
 }
 
-/// Has the lease begin anew, and moves the position where there is one; false when the term is over.
-pub(super) fn renew(
+/// Stores the position, and has the lease begin anew; false when the term is over.
+pub(super) fn move_position(
     connection: &mut SqliteConnection,
     target: &Target,
     term: i64,
     lease_ms: i64,
-    position: Option<i64>,
+    position: i64,
 ) -> QueryResult<bool> {
     let changed = sql_query(
         "UPDATE outbox_destinations \
-         SET position = coalesce(?5, position), \
+         SET position = ?5, \
            relayed_at = CAST(unixepoch('subsec') * 1000000 AS INTEGER), \
            lease_until = CAST(unixepoch('subsec') * 1000000 AS INTEGER) + ?4 * 1000 \
          WHERE consumer = ?1 AND destination = ?2 AND term = ?3",
@@ -79,7 +79,7 @@ pub(super) fn renew(
     .bind::<Text, _>(&target.destination)
     .bind::<BigInt, _>(term)
     .bind::<BigInt, _>(lease_ms)
-    .bind::<Nullable<BigInt>, _>(position)
+    .bind::<BigInt, _>(position)
     .execute(connection)?;
     Ok(changed == 1)
 }

@@ -17,6 +17,16 @@ fn platform(key: &str) -> Platform {
 #[test]
 fn known_bodies_verify() {
     for (key, body, signature) in [
+        (
+            "11223344D785FBAE710E7F943F307971BB61B21281C98C9129B3D4018A57B2EB",
+            include_str!("../fixtures/known-node.json"),
+            "UVBzHbDayhfT1XgaRGAkuKvxwoxrLoVCBdfi3WZU8lI=",
+        ),
+        (
+            OTHER_KEY,
+            include_str!("../fixtures/known-ruby.json"),
+            "93Av9t6OVkYCrVHU/xgiTkWGbulJz+Vcm2qO4TYQH2Q=",
+        ),
         (SWEEP_KEY, SWEEP, "9Qz9S/0xpar1klkniKdshxpAhRKbiSAewPpWoxKefQA="),
         (KEY, BROKEN, "yitBTPnDGtbAMG9rTxUa1e6lFGpa4PnrD6rErOmEhJ8="),
         (

@@ -17,7 +17,9 @@ use crate::use_cases::process_events::Candidate;
 pub(super) struct Draft {
     payments: BTreeMap<PaymentKey, Payment>,
     known: BTreeMap<(PaymentKey, FactKey), EstablishedFact>,
-    changed: BTreeSet<PaymentKey>,
+    /// The changes in rounds: a payment that several events change is in as many rounds, so that the store can
+    /// tell each of its revisions from one that another unit has made meanwhile.
+    rounds: Vec<BTreeMap<PaymentKey, Payment>>,
     facts: Vec<NewFact>,
     entries: Vec<LedgerEntry>,
     messages: Vec<OutboxMessage>,
@@ -116,16 +118,21 @@ impl Draft {
         self.entries.extend(entries);
         let message = |announcement| OutboxMessage { announcement, event: event.key.clone() };
         self.messages.extend(announcements.into_iter().map(message));
-        self.changed.insert(payment.key.clone());
-        self.payments.insert(payment.key.clone(), payment);
+        let key = payment.key.clone();
+        self.payments.insert(key.clone(), payment.clone());
+        match self.rounds.iter_mut().find(|round| !round.contains_key(&key)) {
+            Some(round) => {
+                round.insert(key, payment);
+            }
+            None => self.rounds.push(BTreeMap::from([(key, payment)])),
+        }
     }
 
     /// Stores everything, the balances last.
     pub async fn save(&self, transaction: &mut dyn Transaction) -> Result<(), StoreError> {
-        // In key order, see `load`.
-        let changed: Vec<Payment> =
-            self.changed.iter().filter_map(|key| self.payments.get(key).cloned()).collect();
-        if !changed.is_empty() {
+        for round in &self.rounds {
+            // In key order, see `load`.
+            let changed: Vec<Payment> = round.values().cloned().collect();
             transaction.save_payments(&changed).await?;
         }
         if !self.facts.is_empty() {
