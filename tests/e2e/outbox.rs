@@ -104,7 +104,7 @@ async fn an_event_is_told_at_the_exchange_and_at_an_endpoint_as_the_same_cloud_e
     let (properties, heard) = world.vhost.get("heard").await.unwrap();
     assert_eq!(heard, told.body);
     assert_eq!(
-        properties.message_id().as_ref().map(lapin::types::ShortString::as_str),
+        properties.message_id().as_ref().map(ShortString::as_str),
         Some("payment/pi_1/captured:single")
     );
     wait_until_relayed(&world).await;
