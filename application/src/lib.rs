@@ -13,6 +13,7 @@
 
 #![deny(missing_docs)]
 
+mod backoff;
 pub mod cloud_event;
 pub mod dead_letter;
 pub mod disposition;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
 
+use crate::backoff::waits;
 use crate::disposition::{DeadLetterReason, Disposition, RetryClass};
 use crate::envelope::{Envelope, TraceContext};
 use crate::error_chain::describe;
@@ -258,12 +258,7 @@ impl ConsumeEvents {
     }
 
     fn backoff(&self) -> impl Iterator<Item = Duration> + Send + use<> {
-        ExponentialBuilder::default()
-            .with_min_delay(BACKOFF_FIRST)
-            .with_max_delay(self.settings.backoff_max)
-            .without_max_times()
-            .with_jitter()
-            .build()
+        waits(BACKOFF_FIRST, self.settings.backoff_max)
     }
 
     fn report(&self, delivery: &Delivery, disposition: &Disposition) {

@@ -8,10 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::backoff::waits;
 use crate::error_chain::describe;
 use crate::ports::destination::Destination;
 use crate::ports::outbox::{LeaseClaim, Outbox, OutboxError};
@@ -173,12 +173,7 @@ impl RelayOutbox {
     }
 
     fn backoff(&self) -> impl Iterator<Item = Duration> + Send + use<> {
-        ExponentialBuilder::default()
-            .with_min_delay(BACKOFF_FIRST.min(self.settings.backoff_max))
-            .with_max_delay(self.settings.backoff_max)
-            .without_max_times()
-            .with_jitter()
-            .build()
+        waits(BACKOFF_FIRST, self.settings.backoff_max)
     }
 }
 

@@ -125,7 +125,7 @@ async fn a_subscription_ends_when_its_connection_is_closed_and_the_next_one_gets
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_or_dead_letter_without_a_queue_leaves_its_original() {
     for (queue, action) in [
-        (topology::retry_queue(RETRY_DELAY), retry()),
+        (topology::Queues::first().retry(RETRY_DELAY), retry()),
         (topology::DEAD_LETTER_QUEUE.to_owned(), dead_letter()),
     ] {
         let fixture = fixture().await;
@@ -162,7 +162,7 @@ async fn another_argument_is_told_with_queue_and_argument() {
     }
     arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(1_000_000));
     arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(1));
-    let queue = topology::retry_queue(RETRY_DELAY);
+    let queue = topology::Queues::first().retry(RETRY_DELAY);
     vhost.declare_queue(&queue, arguments).await;
     let settings = adapters::inbound::amqp::ConsumeSettings::default();
     let clock = std::sync::Arc::new(adapters::clock::SystemClock);

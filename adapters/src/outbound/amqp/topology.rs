@@ -32,9 +32,6 @@ pub const MAIN_DELIVERY_LIMIT: i64 = 20;
 /// means 20 from 4.0.
 const UNLIMITED_DELIVERIES: i64 = 1_000_000;
 
-/// The retry tier used where none is configured.
-pub const RETRY_TIER_DEFAULT: Duration = Duration::from_secs(5);
-
 /// The topology is not as it must be.
 #[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
@@ -100,11 +97,6 @@ impl Queues {
     fn after_waiting(&self) -> (&'static str, String) {
         if *self == Self::first() { (MAIN_EXCHANGE, MAIN_ROUTING_KEY.to_owned()) } else { ("", self.main()) }
     }
-}
-
-/// [`Queues::retry`] of the first consumer.
-pub fn retry_queue(delay: Duration) -> String {
-    Queues::first().retry(delay)
 }
 
 /// The tier for a wait of `delay`: the shortest that is long enough, or else the longest.
@@ -276,9 +268,9 @@ mod tests {
 
     #[test]
     fn a_retry_queue_is_named_after_its_delay() {
-        assert_eq!(retry_queue(RETRY_TIER_DEFAULT), "events.retry.5s");
-        assert_eq!(retry_queue(Duration::from_millis(200)), "events.retry.200ms");
-        assert_eq!(retry_queue(Duration::from_millis(1500)), "events.retry.1500ms");
+        assert_eq!(Queues::first().retry(Duration::from_secs(5)), "events.retry.5s");
+        assert_eq!(Queues::first().retry(Duration::from_millis(200)), "events.retry.200ms");
+        assert_eq!(Queues::first().retry(Duration::from_millis(1500)), "events.retry.1500ms");
     }
 
     #[test]

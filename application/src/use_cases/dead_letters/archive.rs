@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use domain::ConsumerName;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
+use crate::backoff::waits;
 use crate::dead_letter::NewDeadLetter;
 use crate::error_chain::describe;
 use crate::ports::clock::Clock;
@@ -175,12 +175,7 @@ impl ArchiveDeadLetters {
     }
 
     fn backoff(&self) -> impl Iterator<Item = Duration> + Send + use<> {
-        ExponentialBuilder::default()
-            .with_min_delay(BACKOFF_FIRST)
-            .with_max_delay(self.settings.backoff_max)
-            .without_max_times()
-            .with_jitter()
-            .build()
+        waits(BACKOFF_FIRST, self.settings.backoff_max)
     }
 }
 

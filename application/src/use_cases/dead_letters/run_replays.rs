@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::backoff::waits;
 use crate::envelope::Envelope;
 use crate::error_chain::describe;
 use crate::ports::event_publisher::{EventPublisher, PublishError};
@@ -165,12 +165,7 @@ impl RunReplays {
     }
 
     fn backoff(&self) -> impl Iterator<Item = Duration> + Send + use<> {
-        ExponentialBuilder::default()
-            .with_min_delay(BACKOFF_FIRST)
-            .with_max_delay(self.settings.backoff_max)
-            .without_max_times()
-            .with_jitter()
-            .build()
+        waits(BACKOFF_FIRST, self.settings.backoff_max)
     }
 }
 

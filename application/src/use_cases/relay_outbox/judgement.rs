@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
-
 use super::route::{RETRY_DELAY_MAX, Route};
+use crate::backoff::waits;
 use crate::ports::destination::DeliveryOutcome;
 use crate::ports::outbox::{OutboxEntry, Settled, Standing, Verdict};
 
@@ -99,14 +98,7 @@ const fn attempts(entry: &OutboxEntry) -> u32 {
 /// How long a message waits after `attempts` failures, at least 1.
 fn backoff(first: Duration, attempts: u32) -> Duration {
     let place = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    ExponentialBuilder::default()
-        .with_min_delay(first)
-        .with_max_delay(RETRY_DELAY_MAX)
-        .without_max_times()
-        .with_jitter()
-        .build()
-        .nth(place)
-        .unwrap_or(RETRY_DELAY_MAX)
+    waits(first, RETRY_DELAY_MAX).nth(place).unwrap_or(RETRY_DELAY_MAX)
 }
 
 #[cfg(test)]
