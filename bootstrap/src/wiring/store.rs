@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use application::ports::dead_letters::DeadLetters;
+use application::ports::operator_actions::OperatorActions;
 use application::ports::outbox::Outbox;
+use application::ports::payment_reader::PaymentReader;
 use application::ports::readiness::ReadinessCheck;
+use application::ports::replay_jobs::ReplayJobs;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
 use application::ports::unit_of_work::UnitOfWork;
@@ -12,11 +16,12 @@ use domain::ConsumerName;
 use secrecy::ExposeSecret;
 
 use adapters::outbound::postgres::{
-    PostgresAdmin, PostgresAudit, PostgresOutbox, PostgresPool, PostgresReadiness, PostgresSettings,
-    PostgresUnitOfWork,
+    PostgresAdmin, PostgresAudit, PostgresDeadLetters, PostgresOutbox, PostgresPaymentReader, PostgresPool,
+    PostgresReadiness, PostgresSettings, PostgresUnitOfWork,
 };
 use adapters::outbound::sqlite::{
-    SqliteAdmin, SqliteAudit, SqliteOutbox, SqliteReadiness, SqliteSettings, SqliteStore, SqliteUnitOfWork,
+    SqliteAdmin, SqliteAudit, SqliteDeadLetters, SqliteOutbox, SqlitePaymentReader, SqliteReadiness,
+    SqliteSettings, SqliteStore, SqliteUnitOfWork,
 };
 
 use crate::config::{Config, StoreConfig, file_of, ms, scheme};
@@ -26,6 +31,10 @@ use crate::config::{Config, StoreConfig, file_of, ms, scheme};
 pub struct Store {
     unit_of_work: Arc<dyn UnitOfWork>,
     outbox: Arc<dyn Outbox>,
+    dead_letters: Arc<dyn DeadLetters>,
+    replay_jobs: Arc<dyn ReplayJobs>,
+    operator_actions: Arc<dyn OperatorActions>,
+    payments: Arc<dyn PaymentReader>,
     audit: Arc<dyn StoreAudit>,
     admin: Arc<dyn StoreAdmin>,
     readiness: Arc<dyn ReadinessCheck>,
@@ -40,6 +49,26 @@ impl Store {
     /// Hands out what the rest of the company is to hear.
     pub fn outbox(&self) -> Arc<dyn Outbox> {
         self.outbox.clone()
+    }
+
+    /// Keeps what was given up.
+    pub fn dead_letters(&self) -> Arc<dyn DeadLetters> {
+        self.dead_letters.clone()
+    }
+
+    /// Keeps the jobs that replay it.
+    pub fn replay_jobs(&self) -> Arc<dyn ReplayJobs> {
+        self.replay_jobs.clone()
+    }
+
+    /// Keeps what operators have done.
+    pub fn operator_actions(&self) -> Arc<dyn OperatorActions> {
+        self.operator_actions.clone()
+    }
+
+    /// Reads payments and balances.
+    pub fn payments(&self) -> Arc<dyn PaymentReader> {
+        self.payments.clone()
     }
 
     /// Looks for broken invariants.
@@ -82,7 +111,12 @@ fn postgres(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store
         idle_in_transaction_timeout: ms(store.idle_in_transaction_timeout_ms),
     };
     let pool = PostgresPool::new(&settings).context("store.url")?;
+    let dead_letters = Arc::new(PostgresDeadLetters::new(pool.clone(), consumer.clone()));
     Ok(Store {
+        dead_letters: dead_letters.clone(),
+        replay_jobs: dead_letters.clone(),
+        operator_actions: dead_letters,
+        payments: Arc::new(PostgresPaymentReader::new(pool.clone(), consumer.clone())),
         unit_of_work: Arc::new(PostgresUnitOfWork::new(pool.clone(), consumer.clone())),
         outbox: Arc::new(PostgresOutbox::new(pool.clone(), consumer.clone())),
         audit: Arc::new(PostgresAudit::new(pool.clone(), consumer)),
@@ -99,7 +133,12 @@ fn sqlite(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> 
         acquire_timeout: ms(store.acquire_timeout_ms),
     };
     let file = SqliteStore::new(&settings).context("store.url")?;
+    let dead_letters = Arc::new(SqliteDeadLetters::new(file.clone(), consumer.clone()));
     Ok(Store {
+        dead_letters: dead_letters.clone(),
+        replay_jobs: dead_letters.clone(),
+        operator_actions: dead_letters,
+        payments: Arc::new(SqlitePaymentReader::new(file.clone(), consumer.clone())),
         unit_of_work: Arc::new(SqliteUnitOfWork::new(file.clone(), consumer.clone())),
         outbox: Arc::new(SqliteOutbox::new(file.clone(), consumer.clone())),
         audit: Arc::new(SqliteAudit::new(file.clone(), consumer)),
