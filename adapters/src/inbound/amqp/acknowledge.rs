@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::future::join_all;
+use lapin::Acker;
+use lapin::options::BasicAckOptions;
+
 /// One acknowledgement to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ack<A> {
@@ -36,6 +40,20 @@ pub(super) fn plan<A>(outstanding: &mut BTreeMap<u64, A>, mut done: BTreeSet<u64
         covers: 1,
     }));
     Some(acks)
+}
+
+/// Sends them, and tells how many deliveries were acknowledged in vain: their channel is gone, so the broker hands
+/// them out again.
+pub(super) async fn send(acks: &[Ack<Acker>]) -> lapin::Result<usize> {
+    let sent = join_all(acks.iter().map(|ack| ack.acker.ack(BasicAckOptions { multiple: ack.multiple })));
+    let mut lost = 0;
+    for (ack, sent) in acks.iter().zip(sent.await) {
+        // `false` is the answer of a channel that is gone.
+        if !sent? {
+            lost += ack.covers;
+        }
+    }
+    Ok(lost)
 }
 
 #[cfg(test)]

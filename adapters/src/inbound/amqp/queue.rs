@@ -85,8 +85,7 @@ impl AmqpQueue {
             Ok((channel, consumer, confirms)) => Ok(AmqpSubscription::new(
                 Opened { connection, channel, consumer, confirms },
                 self.consume,
-                self.amqp.queues.clone(),
-                self.amqp.retry_tiers.clone(),
+                &self.amqp,
                 Arc::clone(&self.clock),
                 &self.subscriptions,
             )),

@@ -10,16 +10,16 @@ use application::ports::event_queue::{Action, Delivery, QueueError, SettleReport
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
-use futures::future::join_all;
-use lapin::options::{BasicAckOptions, BasicCancelOptions};
+use lapin::options::BasicCancelOptions;
+use lapin::types::ShortString;
 use lapin::{Acker, BasicProperties, Channel, Connection, Consumer};
 use tokio::time::Instant;
 
-use super::acknowledge::plan;
+use super::acknowledge::{plan, send};
 use super::queue::{Alive, ConsumeSettings, Subscriptions, failed};
-use crate::outbound::amqp::connection::close;
+use crate::outbound::amqp::connection::{AmqpSettings, close};
 use crate::outbound::amqp::topology::{Queues, retry_tier};
-use crate::outbound::amqp::wire::{self, HeadersTooLarge};
+use crate::outbound::amqp::wire::{self, GivenUpBy, HeadersTooLarge};
 use crate::outbound::amqp::{ConfirmChannel, Outcome, Outgoing};
 
 /// How long a consumer may take to say good-bye.
@@ -33,6 +33,7 @@ pub(super) struct AmqpSubscription {
     settings: ConsumeSettings,
     queues: Queues,
     retry_tiers: Vec<Duration>,
+    worker: Option<String>,
     clock: Arc<dyn Clock>,
     /// Received and not handed out. Kept here, so that dropping `next_batch` loses nothing.
     gathered: Vec<Delivery>,
@@ -65,8 +66,7 @@ impl AmqpSubscription {
     pub(super) fn new(
         opened: Opened,
         settings: ConsumeSettings,
-        queues: Queues,
-        retry_tiers: Vec<Duration>,
+        amqp: &AmqpSettings,
         clock: Arc<dyn Clock>,
         subscriptions: &Subscriptions,
     ) -> Self {
@@ -78,8 +78,9 @@ impl AmqpSubscription {
             consumer,
             confirms,
             settings,
-            queues,
-            retry_tiers,
+            queues: amqp.queues.clone(),
+            retry_tiers: amqp.retry_tiers.clone(),
+            worker: amqp.worker.clone(),
             clock,
             gathered: Vec::new(),
             hand_out_at: Instant::now(),
@@ -134,9 +135,9 @@ impl AmqpSubscription {
                 (self.queues.retry(tier), properties)
             }
             Action::DeadLetter { reason, history } => {
-                let now = self.clock.now();
-                let properties =
-                    wire::dead_letter_properties(delivery, &self.queues.main(), reason, history, now);
+                let (now, queue) = (self.clock.now(), self.queues.main());
+                let by = GivenUpBy { queue: &queue, worker: self.worker.as_deref() };
+                let properties = wire::dead_letter_properties(delivery, by, reason, history, now);
                 (self.queues.dead_letters(), properties.map_err(too_large)?)
             }
         };
@@ -185,18 +186,8 @@ impl AmqpSubscription {
                 "a delivery is not one of this subscription, or was settled before",
             ));
         };
-        let sent = join_all(acks.iter().map(|ack| {
-            let multiple = ack.multiple;
-            ack.acker.ack(BasicAckOptions { multiple })
-        }));
-        let mut report = SettleReport::default();
-        for (ack, sent) in acks.iter().zip(sent.await) {
-            // `false` is the answer of a channel that is gone: the broker hands the message out again.
-            if !sent.map_err(|error| failed("acknowledging", error))? {
-                report.acks_lost += ack.covers;
-            }
-        }
-        Ok(report)
+        let acks_lost = send(&acks).await.map_err(|error| failed("acknowledging", error))?;
+        Ok(SettleReport { acks_lost })
     }
 
     async fn settle_all(&mut self, settlements: Vec<Settlement>) -> Result<SettleReport, QueueError> {
@@ -257,18 +248,31 @@ impl Subscription for AmqpSubscription {
 
     async fn close(self: Box<Self>) -> Result<(), QueueError> {
         let Self { connection, channel, consumer, ended, .. } = *self;
-        let mut closed = Ok(());
-        if ended.is_none() && connection.status().connected() {
-            let farewell = async {
-                channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await?;
-                channel.close(200, "OK".into()).await
-            };
-            closed = match tokio::time::timeout(CLOSE_TIMEOUT, farewell).await {
-                Ok(said) => said.map_err(|error| failed("ending the subscription", error)),
-                Err(elapsed) => Err(failed("ending the subscription", elapsed)),
-            };
-        }
-        close(&connection).await;
-        closed
+        say_goodbye(&connection, &channel, vec![consumer.tag()], ended.is_none()).await
     }
+}
+
+/// Ends consumers, their channel and the connection, for at most [`CLOSE_TIMEOUT`] each. Where the channel is not
+/// `intact`, only the connection.
+pub(super) async fn say_goodbye(
+    connection: &Connection,
+    channel: &Channel,
+    consumers: Vec<ShortString>,
+    intact: bool,
+) -> Result<(), QueueError> {
+    let mut closed = Ok(());
+    if intact && connection.status().connected() {
+        let farewell = async {
+            for consumer in consumers {
+                channel.basic_cancel(consumer, BasicCancelOptions::default()).await?;
+            }
+            channel.close(200, "OK".into()).await
+        };
+        closed = match tokio::time::timeout(CLOSE_TIMEOUT, farewell).await {
+            Ok(said) => said.map_err(|error| failed("ending the subscription", error)),
+            Err(elapsed) => Err(failed("ending the subscription", elapsed)),
+        };
+    }
+    close(connection).await;
+    closed
 }

@@ -135,7 +135,9 @@ impl EmbeddedSubscription {
             Action::RetryAfter { delay, failed_attempts, history } => {
                 Onward::later(now.plus(*delay), *failed_attempts, history)?
             }
-            Action::DeadLetter { reason, history } => Onward::dead_letter(reason, history, now)?,
+            Action::DeadLetter { reason, history } => {
+                Onward::dead_letter(reason, history, now, self.broker.worker())?
+            }
         };
         Ok(Step { id: delivery.token.cast_signed(), onward })
     }

@@ -22,6 +22,8 @@ pub struct AmqpSettings {
     pub retry_tiers: Vec<Duration>,
     /// The queues that this process takes from and counts.
     pub queues: Queues,
+    /// The name of this worker, which its dead letters bear; `None` where it has none.
+    pub worker: Option<String>,
     /// The queues of every consumer, which get a copy of each event from the moment they are declared.
     pub consumers: Vec<Queues>,
 }
@@ -35,7 +37,7 @@ impl AmqpSettings {
         retry_tiers: Vec<Duration>,
     ) -> Self {
         let (queues, consumers) = (Queues::first(), vec![Queues::first()]);
-        Self { url, name, connect_timeout, retry_tiers, queues, consumers }
+        Self { url, name, connect_timeout, retry_tiers, queues, worker: None, consumers }
     }
 }
 

@@ -17,6 +17,10 @@ use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldArray, FieldTable, ShortString};
 use serde::{Deserialize, Serialize};
 
+mod dead_letter;
+
+pub use dead_letter::read_dead_letter;
+
 /// The version of this format.
 pub const VERSION: i64 = 1;
 
@@ -28,6 +32,8 @@ pub const HEADER_SOURCE: &str = "x-payonce-source";
 pub const HEADER_EVENT_ID: &str = "x-payonce-event-id";
 /// Header: when the request arrived, in microseconds since the epoch.
 pub const HEADER_RECEIVED_AT: &str = "x-payonce-received-at";
+/// Header: when it was put into the main queue, in microseconds since the epoch; with its arrival where it is missing.
+pub const HEADER_QUEUED_AT: &str = "x-payonce-queued-at";
 /// Header: the kept request headers, a list of names and values in turn.
 pub const HEADER_HEADERS: &str = "x-payonce-headers";
 /// Header: how many attempts have failed.
@@ -40,6 +46,8 @@ pub const HEADER_REASON: &str = "x-payonce-reason";
 pub const HEADER_DETAIL: &str = "x-payonce-detail";
 /// Header of a dead letter: when it became one, in microseconds since the epoch.
 pub const HEADER_DEAD_LETTERED_AT: &str = "x-payonce-dead-lettered-at";
+/// Header of a dead letter: the worker that gave up on it, where it has a name.
+pub const HEADER_WORKER: &str = "x-payonce-worker";
 /// Header of a dead letter: the release that gave up on it.
 pub const HEADER_RELEASE: &str = "x-payonce-release";
 /// Header of a dead letter: the queue it was taken from.
@@ -90,6 +98,7 @@ pub fn properties(envelope: &Envelope) -> Result<BasicProperties, HeadersTooLarg
     put_text(&mut headers, HEADER_SOURCE, key.source.as_str());
     put_text(&mut headers, HEADER_EVENT_ID, key.event_id.as_str());
     put_number(&mut headers, HEADER_RECEIVED_AT, envelope.received_at.as_micros());
+    put_number(&mut headers, HEADER_QUEUED_AT, envelope.queued_at.as_micros());
     if !envelope.headers.is_empty() {
         let pairs = envelope.headers.iter().flat_map(|(name, value)| [name, value]);
         let list: Vec<AMQPValue> = pairs.map(|text| AMQPValue::LongString(text.as_str().into())).collect();
@@ -129,10 +138,19 @@ pub fn retry_properties(
     Ok(properties.with_headers(headers).with_expiration(expiration))
 }
 
+/// Who gives an event up.
+#[derive(Debug, Clone, Copy)]
+pub struct GivenUpBy<'a> {
+    /// The queue that it was taken from.
+    pub queue: &'a str,
+    /// The worker, where it has a name.
+    pub worker: Option<&'a str>,
+}
+
 /// The properties of a dead letter. An unreadable message keeps nothing but its bytes.
 pub fn dead_letter_properties(
     delivery: &Delivery,
-    queue: &str,
+    by: GivenUpBy<'_>,
     reason: &DeadLetterReason,
     history: &[AttemptFailure],
     now: Timestamp,
@@ -146,7 +164,10 @@ pub fn dead_letter_properties(
     put_text(&mut headers, HEADER_DETAIL, cut(&reason.detail(), DETAIL_BYTES_MAX));
     put_number(&mut headers, HEADER_DEAD_LETTERED_AT, now.as_micros());
     put_text(&mut headers, HEADER_RELEASE, env!("CARGO_PKG_VERSION"));
-    put_text(&mut headers, HEADER_QUEUE, queue);
+    put_text(&mut headers, HEADER_QUEUE, by.queue);
+    if let Some(worker) = by.worker {
+        put_text(&mut headers, HEADER_WORKER, cut(worker, SHORT_BYTES_MAX));
+    }
     Ok(properties.with_headers(headers))
 }
 
@@ -189,6 +210,8 @@ fn read_envelope(
             event_id: EventId::parse(event_id).map_err(|error| format!("{HEADER_EVENT_ID} {error}"))?,
         },
         received_at: Timestamp::from_micros(received_at),
+        // Messages of the release before do not have it.
+        queued_at: Timestamp::from_micros(number(headers, HEADER_QUEUED_AT).unwrap_or(received_at)),
         content_type: properties.content_type().as_ref().map(|text| text.as_str().to_owned()),
         headers: read_kept_headers(headers)?,
         trace: TraceContext {

@@ -18,6 +18,7 @@ use super::folder_lock::{DataFolderInUse, DataFolderLock, lock_data_folder};
 use super::in_hand::InHandRecord;
 use super::inbox::{Closed, Inbox, Written};
 use super::inspector::EmbeddedInspector;
+use super::letter_claims::LetterClaims;
 use super::publisher::EmbeddedPublisher;
 use super::recovery::count_unclean_stop;
 use super::settling::Step;
@@ -37,6 +38,8 @@ pub struct EmbeddedSettings {
     pub publish_timeout: Duration,
     /// How large the file may grow; beyond it, publishing fails as on a full disk until there is room again.
     pub bytes_max: Option<u64>,
+    /// The name of this process, which its dead letters bear; `None` where it has none.
+    pub worker: Option<String>,
 }
 
 impl EmbeddedSettings {
@@ -48,6 +51,7 @@ impl EmbeddedSettings {
             publish_group_max: 512,
             publish_timeout: Duration::from_secs(5),
             bytes_max: None,
+            worker: None,
         }
     }
 }
@@ -76,6 +80,7 @@ pub struct EmbeddedBroker {
     pub(super) inbox: Arc<Inbox>,
     pub(super) condition: watch::Receiver<Written>,
     claims: Arc<Claims>,
+    letters: Arc<LetterClaims>,
     commits: Arc<AtomicU64>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -102,6 +107,7 @@ impl EmbeddedBroker {
         let failed = |source| OpenError::File { path: settings.path.clone(), source };
         let (open, record) = prepare(&settings, clock.as_ref()).map_err(failed)?;
         let (changed, _) = watch::channel(());
+        let (given_up, _) = watch::channel(());
         let (condition, seen) = watch::channel(Ok(()));
         let inbox = Arc::new(Inbox::new(settings.publish_waiting_max));
         let commits = Arc::new(AtomicU64::new(0));
@@ -112,6 +118,7 @@ impl EmbeddedBroker {
             group_max: settings.publish_group_max,
             inbox: Arc::clone(&inbox),
             changed: changed.clone(),
+            given_up: given_up.clone(),
             condition,
             commits: Arc::clone(&commits),
             open: Some(open.connection),
@@ -127,6 +134,7 @@ impl EmbeddedBroker {
         let claims = Claims::new(settings.path.clone(), Arc::clone(&clock), record, changed);
         Ok(Arc::new(Self {
             claims: Arc::new(claims),
+            letters: Arc::new(LetterClaims::new(settings.path.clone(), given_up)),
             settings,
             clock,
             inbox,
@@ -155,10 +163,11 @@ impl EmbeddedBroker {
     pub async fn close(&self) {
         self.inbox.close();
         let running = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let claims = Arc::clone(&self.claims);
+        let (claims, letters) = (Arc::clone(&self.claims), Arc::clone(&self.letters));
         let closing = tokio::task::spawn_blocking(move || {
             // Before the writer ends, and with it the lock: the next process must find nothing in hand.
             claims.close();
+            letters.close();
             running.is_none_or(|running| running.join().is_ok())
         });
         if !matches!(closing.await, Ok(true)) {
@@ -170,13 +179,26 @@ impl EmbeddedBroker {
         &self.claims
     }
 
+    pub(crate) fn letters(&self) -> &Arc<LetterClaims> {
+        &self.letters
+    }
+
+    pub(crate) fn worker(&self) -> Option<String> {
+        self.settings.worker.clone()
+    }
+
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
     }
 
     /// Has the rows settled, all or none. The answer comes after the commit.
     pub(crate) fn settle(&self, steps: Vec<Step>) -> Option<oneshot::Receiver<Written>> {
-        self.inbox.settle(steps).map_err(|Closed| ()).ok()
+        self.inbox.settle(steps, Vec::new()).map_err(|Closed| ()).ok()
+    }
+
+    /// Has dead letters taken off, all or none. The answer comes after the commit.
+    pub(crate) fn take_off(&self, letters: Vec<i64>) -> Option<oneshot::Receiver<Written>> {
+        self.inbox.settle(Vec::new(), letters).map_err(|Closed| ()).ok()
     }
 }
 

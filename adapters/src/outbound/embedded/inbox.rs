@@ -20,6 +20,8 @@ pub(super) struct Publish {
 /// Rows that are to be settled, all or none.
 pub(super) struct Settle {
     pub(super) steps: Vec<Step>,
+    /// Dead letters that are taken off.
+    pub(super) letters: Vec<i64>,
     pub(super) answer: oneshot::Sender<Written>,
 }
 
@@ -86,13 +88,17 @@ impl Inbox {
         Ok((taken, answered))
     }
 
-    pub(super) fn settle(&self, steps: Vec<Step>) -> Result<oneshot::Receiver<Written>, Closed> {
+    pub(super) fn settle(
+        &self,
+        steps: Vec<Step>,
+        letters: Vec<i64>,
+    ) -> Result<oneshot::Receiver<Written>, Closed> {
         let (answer, answered) = oneshot::channel();
         let mut waiting = self.waiting();
         if waiting.closed {
             return Err(Closed);
         }
-        waiting.settles.push(Settle { steps, answer });
+        waiting.settles.push(Settle { steps, letters, answer });
         self.filled.notify_one();
         Ok(answered)
     }

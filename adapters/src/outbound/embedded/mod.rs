@@ -14,6 +14,7 @@ mod folder_lock;
 mod in_hand;
 mod inbox;
 mod inspector;
+mod letter_claims;
 mod publisher;
 mod recovery;
 mod rows;
@@ -28,4 +29,5 @@ pub use publisher::EmbeddedPublisher;
 pub use recovery::{ALONE_AFTER_UNCLEAN_STOPS, UNCLEAN_STOPS_MAX};
 
 pub(crate) use claims::{Claimed, SubscriptionId};
+pub(crate) use letter_claims::{ClaimedLetters, Room};
 pub(crate) use settling::{Onward, Step};

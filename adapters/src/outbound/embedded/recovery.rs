@@ -3,7 +3,6 @@
 //! Whatever was in hand when the process ended without a word is counted. After a few times it is handed out
 //! alone, so that only the culprit goes on being counted, and at the limit it becomes a dead letter.
 
-use application::disposition::DeadLetterReason;
 use application::ports::BoxError;
 use diesel::dsl::update;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
@@ -36,7 +35,7 @@ pub(super) fn count_unclean_stop(
             if let Some((stops, history)) = counted
                 && stops >= UNCLEAN_STOPS_MAX
             {
-                let onward = Onward::dead_letter(&reason(stops), &read_history(&history), now)?;
+                let onward = Onward::delivery_limit(&detail(stops), &read_history(&history), now)?;
                 apply(connection, &Step { id: *id, onward })?;
                 given_up += 1;
             }
@@ -45,9 +44,9 @@ pub(super) fn count_unclean_stop(
     })
 }
 
-fn reason(stops: i64) -> DeadLetterReason {
-    DeadLetterReason::AttemptsExhausted(format!(
+fn detail(stops: i64) -> String {
+    format!(
         "the process ended {stops} times without a word while it had this event in hand, the last times this \
          event alone: processing it seems to kill the process"
-    ))
+    )
 }

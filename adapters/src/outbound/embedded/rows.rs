@@ -24,6 +24,7 @@ pub(super) struct NewEvent<'a> {
     source: &'a str,
     event_id: &'a str,
     received_at: i64,
+    queued_at: Option<i64>,
     content_type: Option<&'a str>,
     headers: String,
     traceparent: Option<&'a str>,
@@ -38,6 +39,7 @@ impl<'a> NewEvent<'a> {
             source: envelope.key.source.as_str(),
             event_id: envelope.key.event_id.as_str(),
             received_at: envelope.received_at.as_micros(),
+            queued_at: Some(envelope.queued_at.as_micros()),
             content_type: envelope.content_type.as_deref(),
             headers: serde_json::to_string(&envelope.headers)?,
             traceparent: envelope.trace.traceparent.as_deref(),
@@ -64,6 +66,7 @@ pub(super) struct EventRow {
     history: String,
     pub(super) unclean_stops: i64,
     pub(super) due_at: Option<i64>,
+    queued_at: Option<i64>,
 }
 
 impl EventRow {
@@ -82,6 +85,37 @@ impl EventRow {
     }
 
     fn into_envelope(self) -> Result<Envelope, UnreadableMessage> {
+        let carried = Carried {
+            source: self.source,
+            event_id: self.event_id,
+            received_at: self.received_at,
+            queued_at: self.queued_at,
+            content_type: self.content_type,
+            headers: self.headers,
+            traceparent: self.traceparent,
+            tracestate: self.tracestate,
+            payload: self.payload,
+        };
+        carried.into_envelope()
+    }
+}
+
+/// What a row carries of its envelope.
+pub(super) struct Carried {
+    pub(super) source: String,
+    pub(super) event_id: String,
+    pub(super) received_at: i64,
+    pub(super) queued_at: Option<i64>,
+    pub(super) content_type: Option<String>,
+    pub(super) headers: String,
+    pub(super) traceparent: Option<String>,
+    pub(super) tracestate: Option<String>,
+    pub(super) payload: Vec<u8>,
+}
+
+impl Carried {
+    /// The envelope; unreadable, with the reason and the bytes, where it cannot be one.
+    pub(super) fn into_envelope(self) -> Result<Envelope, UnreadableMessage> {
         let payload = Bytes::from(self.payload);
         let unreadable = |reason| UnreadableMessage { reason, payload: payload.clone() };
         let source =
@@ -93,6 +127,7 @@ impl EventRow {
         Ok(Envelope {
             key: EventKey { source, event_id },
             received_at: Timestamp::from_micros(self.received_at),
+            queued_at: Timestamp::from_micros(self.queued_at.unwrap_or(self.received_at)),
             content_type: self.content_type,
             headers,
             trace: TraceContext { traceparent: self.traceparent, tracestate: self.tracestate },

@@ -15,10 +15,12 @@ diesel::table! {
         history -> Text,
         unclean_stops -> BigInt,
         due_at -> Nullable<BigInt>,
+        queued_at -> Nullable<BigInt>,
     }
 }
 
 diesel::table! {
+    // All but `unclean_stops`, which is only copied: diesel takes no more columns at once than these.
     dead_letters (id) {
         id -> BigInt,
         source -> Text,
@@ -31,11 +33,11 @@ diesel::table! {
         payload -> Binary,
         failed_attempts -> BigInt,
         history -> Text,
-        unclean_stops -> BigInt,
         reason -> Text,
         detail -> Text,
         dead_lettered_at -> BigInt,
         release -> Text,
+        worker -> Nullable<Text>,
     }
 }
 

@@ -1,15 +1,16 @@
 //! What settling does to the rows.
 
+use application::dead_letter::LetterReason;
 use application::disposition::DeadLetterReason;
 use application::ports::BoxError;
 use application::retry_policy::AttemptFailure;
 use diesel::dsl::{delete, update};
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryResult, RunQueryDsl, SqliteConnection};
 use domain::Timestamp;
 
 use super::rows::{written_detail, written_history};
-use super::schema::events;
+use super::schema::{dead_letters, events};
 
 /// What becomes of one row.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) enum Onward {
     /// It comes again.
     Later { due_at: i64, failed_attempts: i64, history: String },
     /// It is given up.
-    DeadLetter { reason: &'static str, detail: String, history: String, at: i64 },
+    DeadLetter { reason: &'static str, detail: String, history: String, at: i64, worker: Option<String> },
 }
 
 impl Onward {
@@ -45,17 +46,34 @@ impl Onward {
         })
     }
 
-    /// To the dead letters.
+    /// To the dead letters, given up by `worker`.
     pub(crate) fn dead_letter(
         reason: &DeadLetterReason,
         history: &[AttemptFailure],
         now: Timestamp,
+        worker: Option<String>,
     ) -> Result<Self, BoxError> {
         Ok(Self::DeadLetter {
             reason: reason.label(),
             detail: written_detail(&reason.detail()),
             history: written_history(history)?,
             at: now.as_micros(),
+            worker,
+        })
+    }
+
+    /// To the dead letters: it was handed out too often without an answer.
+    pub(super) fn delivery_limit(
+        detail: &str,
+        history: &[AttemptFailure],
+        now: Timestamp,
+    ) -> Result<Self, BoxError> {
+        Ok(Self::DeadLetter {
+            reason: LetterReason::DeliveryLimit.as_str(),
+            detail: written_detail(detail),
+            history: written_history(history)?,
+            at: now.as_micros(),
+            worker: None,
         })
     }
 }
@@ -76,14 +94,14 @@ pub(super) fn apply(connection: &mut SqliteConnection, step: &Step) -> QueryResu
                 ))
                 .execute(connection)?;
         }
-        Onward::DeadLetter { reason, detail, history, at } => {
+        Onward::DeadLetter { reason, detail, history, at, worker } => {
             // Row to row, so that the bytes are those that were stored, whatever could be read of them.
             diesel::sql_query(
                 "INSERT INTO dead_letters (source, event_id, received_at, content_type, headers, \
                  traceparent, tracestate, payload, failed_attempts, history, unclean_stops, \
-                 reason, detail, dead_lettered_at, release) \
+                 reason, detail, dead_lettered_at, release, worker) \
                  SELECT source, event_id, received_at, content_type, headers, \
-                 traceparent, tracestate, payload, failed_attempts, ?, unclean_stops, ?, ?, ?, ? \
+                 traceparent, tracestate, payload, failed_attempts, ?, unclean_stops, ?, ?, ?, ?, ? \
                  FROM events WHERE id = ?",
             )
             .bind::<Text, _>(history)
@@ -91,10 +109,20 @@ pub(super) fn apply(connection: &mut SqliteConnection, step: &Step) -> QueryResu
             .bind::<Text, _>(detail)
             .bind::<BigInt, _>(at)
             .bind::<Text, _>(env!("CARGO_PKG_VERSION"))
+            .bind::<Nullable<Text>, _>(worker)
             .bind::<BigInt, _>(step.id)
             .execute(connection)?;
             delete(events::table.filter(events::id.eq(step.id))).execute(connection)?;
         }
+    }
+    Ok(())
+}
+
+/// Within the caller's transaction: the dead letters are kept elsewhere from now on. One that is gone already is
+/// let be.
+pub(super) fn take_off(connection: &mut SqliteConnection, letters: &[i64]) -> QueryResult<()> {
+    for id in letters {
+        delete(dead_letters::table.filter(dead_letters::id.eq(id))).execute(connection)?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use super::connection::{FileId, open_to_write};
 use super::inbox::{Inbox, Publish, Settle, Work, Written};
 use super::rows::NewEvent;
 use super::schema::{events, probe};
-use super::settling::{Onward, apply};
+use super::settling::{Onward, apply, take_off};
 use crate::outbound::sqlite::classify::advice_for;
 use crate::outbound::sqlite::connect::Access;
 
@@ -35,6 +35,8 @@ pub(super) struct Writer {
     pub(super) inbox: Arc<Inbox>,
     /// Told after every commit that may have made an event ready.
     pub(super) changed: watch::Sender<()>,
+    /// Told after every commit that has made a dead letter.
+    pub(super) given_up: watch::Sender<()>,
     /// The outcome of the last group.
     pub(super) condition: watch::Sender<Written>,
     pub(super) commits: Arc<AtomicU64>,
@@ -71,6 +73,9 @@ impl Writer {
         let published = written.is_ok() && !publishes.is_empty();
         if published || (settled.is_ok() && settles.iter().any(Settle::makes_ready_later)) {
             self.changed.send_replace(());
+        }
+        if settled.is_ok() && settles.iter().any(Settle::gives_up) {
+            self.given_up.send_replace(());
         }
         // A caller that has gone needs no answer.
         for publish in publishes {
@@ -128,6 +133,9 @@ impl Writer {
         for step in settles.iter().flat_map(|settle| &settle.steps) {
             apply(connection, step)?;
         }
+        for settle in settles {
+            take_off(connection, &settle.letters)?;
+        }
         for envelope in publishes.iter().flat_map(|publish| &publish.envelopes) {
             insert_into(events::table).values(NewEvent::of(next_id, envelope)?).execute(connection)?;
             next_id += 1;
@@ -154,6 +162,10 @@ impl Drop for Writer {
 impl Settle {
     fn makes_ready_later(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.onward, Onward::Later { .. }))
+    }
+
+    fn gives_up(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.onward, Onward::DeadLetter { .. }))
     }
 }
 

@@ -4,6 +4,8 @@ use super::*;
 
 const DELAY: Duration = Duration::from_millis(4_500);
 
+const BY: GivenUpBy<'_> = GivenUpBy { queue: "events.main", worker: Some("host/7") };
+
 fn full() -> Envelope {
     Envelope {
         headers: vec![
@@ -101,13 +103,14 @@ fn a_dead_letter_says_why_and_can_be_read_again() {
     let delivery = Delivery { token: 1, content: Ok(sent.clone()), failed_attempts: 3, history: vec![] };
     let reason = DeadLetterReason::AttemptsExhausted("boom".to_owned());
     let now = Timestamp::from_micros(99);
-    let properties = dead_letter_properties(&delivery, "events.main", &reason, &[failure(1)], now).unwrap();
+    let properties = dead_letter_properties(&delivery, BY, &reason, &[failure(1)], now).unwrap();
     let headers = headers_of(&properties);
     assert_eq!(text(&headers, HEADER_REASON), Some("attempts_exhausted"));
     assert_eq!(text(&headers, HEADER_DETAIL), Some("boom"));
     assert_eq!(number(&headers, HEADER_DEAD_LETTERED_AT), Some(99));
     assert_eq!(text(&headers, HEADER_QUEUE), Some("events.main"));
     assert_eq!(text(&headers, HEADER_RELEASE), Some(env!("CARGO_PKG_VERSION")));
+    assert_eq!(text(&headers, HEADER_WORKER), Some("host/7"));
     let again = read(2, &properties, sent.payload.clone());
     assert_eq!((again.failed_attempts, again.history), (3, vec![failure(1)]));
     assert_eq!(again.content.unwrap(), sent);
@@ -188,7 +191,8 @@ fn everything_written_is_bounded() {
         Delivery { token: 1, content: Ok(sent.clone()), failed_attempts: u32::MAX, history: vec![] };
     let reason = DeadLetterReason::Untranslatable("é".repeat(100_000));
     let now = Timestamp::from_micros(1);
-    let properties = dead_letter_properties(&delivery, "events.main", &reason, &failures, now).unwrap();
+    let by = GivenUpBy { worker: Some(&worst), ..BY };
+    let properties = dead_letter_properties(&delivery, by, &reason, &failures, now).unwrap();
     assert!(size(&properties) < 64 * 1024, "{}", size(&properties));
     assert_eq!(read(1, &properties, Bytes::new()).history.last().unwrap().error.len(), ERROR_BYTES_MAX);
 
@@ -208,8 +212,7 @@ fn an_odd_content_type_is_left_out() {
 fn an_unreadable_message_becomes_a_dead_letter_without_its_headers() {
     let delivery = read(1, &without(HEADER_SOURCE), Bytes::from_static(b"\x00bytes"));
     let reason = DeadLetterReason::Unreadable("odd".to_owned());
-    let properties =
-        dead_letter_properties(&delivery, "events.main", &reason, &[], Timestamp::from_micros(1)).unwrap();
+    let properties = dead_letter_properties(&delivery, BY, &reason, &[], Timestamp::from_micros(1)).unwrap();
     let headers = headers_of(&properties);
     assert_eq!(text(&headers, HEADER_REASON), Some("unreadable"));
     assert!(!headers.contains_key(HEADER_EVENT_ID));
