@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let envelope = Envelope {
         key: EventKey { source: SourceName::parse("stripe")?, event_id: id },
         received_at: NOW,
+        queued_at: NOW,
         content_type: None,
         headers: Vec::new(),
         trace: TraceContext::default(),

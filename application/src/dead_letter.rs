@@ -181,13 +181,14 @@ pub struct DeadLetter {
 }
 
 impl DeadLetter {
-    /// The envelope that it becomes when it is replayed; `None` for a message that could not be read. It has
-    /// nothing of the failures, so its budgets are fresh. It keeps the moment of its arrival: the age of its
+    /// The envelope that it becomes when it is replayed at `now`; `None` for a message that could not be read. It
+    /// has nothing of the failures, so its budgets are fresh. It keeps the moment of its arrival: the age of its
     /// signature was judged then.
-    pub fn to_envelope(&self) -> Option<Envelope> {
+    pub fn to_envelope(&self, now: Timestamp) -> Option<Envelope> {
         Some(Envelope {
             key: self.summary.key.clone()?,
             received_at: self.summary.received_at.unwrap_or(self.summary.cause.dead_lettered_at),
+            queued_at: now,
             content_type: self.content.content_type.clone(),
             headers: self.content.headers.clone(),
             trace: self.content.trace.clone(),

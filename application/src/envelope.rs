@@ -13,6 +13,9 @@ pub struct Envelope {
     pub key: EventKey,
     /// When the request arrived. The signature's age was judged then, and is never judged again.
     pub received_at: Timestamp,
+    /// When it was put into the main queue: on its arrival, or when an operator let it in or replayed it later.
+    /// Its budgets of time count from then.
+    pub queued_at: Timestamp,
     /// The request's `Content-Type`, where it had one.
     pub content_type: Option<String>,
     /// The request headers that the provider's translation needs, by lower-case name.

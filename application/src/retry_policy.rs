@@ -55,16 +55,16 @@ pub struct RetryPolicy {
     pub delay: Duration,
     /// The longest wait of an event that fails.
     pub delay_max: Duration,
-    /// How old an event that fails may become, from its arrival.
+    /// How old an event that fails may become, from when it was queued.
     pub age_max: Duration,
     /// The longest wait of an event that is not ready.
     pub not_ready_delay_max: Duration,
-    /// How old an event that is not ready may become, from its arrival.
+    /// How old an event that is not ready may become, from when it was queued.
     pub not_ready_age_max: Duration,
 }
 
 impl RetryPolicy {
-    /// What follows when an event that arrived `age` ago has failed with `class` and `failed_attempts`, this
+    /// What follows when an event that was queued `age` ago has failed with `class` and `failed_attempts`, this
     /// one included, have failed. `salt` is anything that differs between events: it spreads the waits.
     pub fn after(&self, class: RetryClass, failed_attempts: u32, age: Duration, salt: u64) -> Next {
         let wait = match class {

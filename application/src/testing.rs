@@ -121,6 +121,7 @@ pub fn envelope(event_id: &str, payload: impl Into<Bytes>) -> Envelope {
     Envelope {
         key: event_key(event_id),
         received_at: Timestamp::from_micros(1_700_000_000_000_000),
+        queued_at: Timestamp::from_micros(1_700_000_000_000_000),
         content_type: Some("application/json".to_owned()),
         headers: Vec::new(),
         trace: TraceContext::default(),

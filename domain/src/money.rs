@@ -42,6 +42,18 @@ impl Currency {
         exponent.map_or(0, u32::from)
     }
 
+    /// `minor_units` in major units, exactly: 4999 is `49.99` in USD and `4999` in JPY. Sums may be larger than
+    /// one amount can be.
+    pub fn in_major_units(&self, minor_units: i128) -> String {
+        let sign = if minor_units < 0 { "-" } else { "" };
+        let (all, decimals) = (minor_units.unsigned_abs(), self.decimals());
+        let whole = 10_u128.pow(decimals);
+        match usize::try_from(decimals) {
+            Ok(width @ 1..) => format!("{sign}{}.{:0width$}", all / whole, all % whole),
+            _ => format!("{sign}{all}"),
+        }
+    }
+
     /// The code in capitals.
     pub fn code(&self) -> &str {
         // Only ASCII letters pass `parse`, so this never takes the second branch.
@@ -134,6 +146,17 @@ mod tests {
         for text in ["", "us", "usdd", "zzz", "u$d", "üs", "12 "] {
             assert_eq!(Currency::parse(text), Err(MoneyError::UnknownCurrency), "{text}");
         }
+    }
+
+    #[test]
+    fn major_units_have_the_decimals_of_the_currency() {
+        let told = |minor_units, code| Currency::parse(code).unwrap().in_major_units(minor_units);
+        assert_eq!(told(4999, "USD"), "49.99");
+        assert_eq!(told(5, "USD"), "0.05");
+        assert_eq!(told(-5, "USD"), "-0.05");
+        assert_eq!(told(4999, "JPY"), "4999");
+        assert_eq!(told(4999, "KWD"), "4.999");
+        assert_eq!(told(i128::MIN, "JPY"), "-170141183460469231731687303715884105728");
     }
 
     #[test]

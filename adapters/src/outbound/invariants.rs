@@ -1,5 +1,6 @@
 //! The invariants of a store, each a query for what breaks it, in words that both databases understand.
 //!
+//! - [`accounting`]: what is given up and not settled
 //! - [`events`]: every event is settled once, and its effect is there
 //! - [`payments`]: payments say what their facts say
 //! - [`ledger`]: double entry
@@ -8,6 +9,7 @@
 use application::ports::store_audit::Violation;
 use diesel::sql_types::Text;
 
+pub(super) mod accounting;
 mod events;
 mod ledger;
 mod outbox;

@@ -13,13 +13,17 @@ pub struct Violation {
     pub detail: String,
 }
 
-/// How many events the store has settled.
+/// How many events the store accounts for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct StoreTotals {
     /// Events with a committed effect.
     pub applied: u64,
     /// Events recorded as having none.
     pub recorded: u64,
+    /// Events that are given up, or about to be replayed: each once, however often it was given up, and not those
+    /// that were settled all the same. One whose key had another meaning before is an event of its own. Messages
+    /// that could not be read have no id; they are counted where no prefix is given.
+    pub dead_letters: u64,
 }
 
 /// Looks for broken invariants.

@@ -177,6 +177,7 @@ impl AcceptEvent {
             return Ok(intake);
         }
         let kept = kept_headers(&request, provider);
+        let queued_at = self.clock.now();
         let content_type = request.header("content-type").and_then(text);
         let envelopes = intake
             .events
@@ -184,6 +185,7 @@ impl AcceptEvent {
             .map(|event_id| Envelope {
                 key: EventKey { source: source.clone(), event_id: event_id.clone() },
                 received_at,
+                queued_at,
                 content_type: content_type.clone(),
                 headers: kept.clone(),
                 trace: trace.clone(),

@@ -206,7 +206,7 @@ impl ConsumeEvents {
             _ => delivery.failed_attempts.saturating_add(1),
         };
         let age = match &delivery.content {
-            Ok(envelope) => self.clock.now().since(envelope.received_at),
+            Ok(envelope) => self.clock.now().since(envelope.queued_at),
             Err(_) => Duration::ZERO,
         };
         match self.settings.retry.after(class, failed_attempts, age, delivery.token) {

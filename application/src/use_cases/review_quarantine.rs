@@ -184,6 +184,7 @@ mod tests {
         let mut publisher = MockEventPublisher::new();
         publisher.expect_publish().times(1).returning(|envelopes| {
             assert_eq!(envelopes[0].received_at, ARRIVED);
+            assert!(envelopes[0].queued_at > ARRIVED, "its time to be processed begins now");
             vec![Ok(())]
         });
         let mut quarantine = holding();

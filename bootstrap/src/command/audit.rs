@@ -31,7 +31,7 @@ fn as_text(report: &AuditReport) -> String {
     let mut lines = vec![
         format!("applied         {}", report.totals.applied),
         format!("recorded        {}", report.totals.recorded),
-        format!("dead letters    {}", report.depths.dead_letters),
+        format!("dead letters    {}", report.dead_letters()),
         format!("queued          {}", report.depths.main),
         format!("to be retried   {}", report.depths.retry),
         format!("accounted for   {}", report.accounted_for()),
@@ -54,7 +54,8 @@ fn as_json(report: &AuditReport) -> serde_json::Value {
     serde_json::json!({
         "applied": report.totals.applied,
         "recorded": report.totals.recorded,
-        "dead_letters": report.depths.dead_letters,
+        "dead_letters": report.dead_letters(),
+        "dead_letters_in_the_queue": report.depths.dead_letters,
         "queued": report.depths.main,
         "to_be_retried": report.depths.retry,
         "accounted_for": report.accounted_for(),

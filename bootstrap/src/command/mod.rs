@@ -2,11 +2,13 @@
 
 mod audit;
 mod check;
+mod dead_letters;
 mod health;
 mod loadtest;
 mod migrate;
 mod send;
 mod sources;
+mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,6 +42,9 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Send events, wait until they are applied, report figures and run the audit
     Loadtest(Box<LoadtestArgs>),
+    /// Look at dead letters, replay or discard them
+    #[command(subcommand)]
+    DeadLetters(dead_letters::DeadLettersCommand),
     /// Ask a running process for its health; exit 1 unless it answers 200 (for container health checks)
     Health(health::HealthArgs),
     /// Show the configured sources and what each expects of its provider
@@ -61,6 +66,9 @@ pub fn run(cli: Cli) -> ExitCode {
             exit_code(with_config(file, async |config| audit::run(config, &args).await))
         }
         Some(Command::Loadtest(args)) => exit_code(loadtest::run(file, *args)),
+        Some(Command::DeadLetters(command)) => {
+            exit_code(with_config(file, async |config| dead_letters::run(config, command).await))
+        }
         Some(Command::Health(args)) => exit_code(health::run(&args)),
         Some(Command::Sources(args)) if args.wants_providers() => exit_code(sources::providers(&args)),
         Some(Command::Sources(args)) => {

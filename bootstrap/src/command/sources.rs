@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use application::ports::provider::SourceDescription;
 use serde::Serialize;
 
+use super::table::columns;
 use crate::config::{Config, Environment, SourceConfig};
 use crate::wiring;
 
@@ -136,17 +137,8 @@ const COLUMNS: [&str; 7] = ["SOURCE", "PROVIDER", "URL PATH", "ENABLED", "MODE",
 fn as_text(sources: &[Listed<'_>]) -> String {
     let rows: Vec<_> =
         std::iter::once(COLUMNS.map(str::to_owned)).chain(sources.iter().map(Listed::cells)).collect();
-    let mut widths = [0; COLUMNS.len()];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let table = rows.iter().map(|row| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    });
-    table.chain(sources.iter().map(Listed::details)).collect()
+    let details: String = sources.iter().map(Listed::details).collect();
+    columns(&rows) + &details
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use domain::ConsumerName;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
+use super::dead_letters::DeadLettersConfig;
 use super::outbox::{DestinationConfig, OutboxConfig};
 use super::source::SourceConfig;
 
@@ -35,6 +36,7 @@ pub struct Config {
     pub cache: CacheConfig,
     pub quarantine: QuarantineConfig,
     pub worker: WorkerConfig,
+    pub dead_letters: DeadLettersConfig,
     pub log: LogConfig,
     pub telemetry: TelemetryConfig,
     pub sources: BTreeMap<String, SourceConfig>,

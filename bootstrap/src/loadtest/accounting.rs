@@ -36,7 +36,7 @@ pub struct Accounting {
 /// `in_hand`: workers may hold deliveries that the broker does not count.
 pub(super) fn account(claim: Claim, before: State, after: State, in_hand: bool) -> Accounting {
     let settled = after.settled().saturating_sub(before.settled());
-    let dead_lettered = after.depths.dead_letters.saturating_sub(before.depths.dead_letters);
+    let dead_lettered = after.dead_letters().saturating_sub(before.dead_letters());
     let somewhere = settled + dead_lettered + after.waiting();
     let most = claim.accepted + claim.uncertain;
     let mut wrong = Vec::new();
@@ -68,7 +68,7 @@ mod tests {
 
     fn state(applied: u64, recorded: u64, main: u64, dead_letters: u64) -> State {
         State {
-            totals: StoreTotals { applied, recorded },
+            totals: StoreTotals { applied, recorded, dead_letters: 0 },
             depths: QueueDepths { main, retry: 0, dead_letters },
         }
     }

@@ -31,6 +31,11 @@ impl State {
         self.totals.applied + self.totals.recorded
     }
 
+    /// In the store, of the events that are looked at; and in the queue, whosever they are.
+    pub const fn dead_letters(&self) -> u64 {
+        self.totals.dead_letters + self.depths.dead_letters
+    }
+
     pub const fn waiting(&self) -> u64 {
         self.depths.main + self.depths.retry
     }
@@ -55,7 +60,7 @@ impl Observed {
 impl Progress for Observed {
     async fn committed(&self) -> anyhow::Result<u64> {
         let state = self.state().await?;
-        Ok(state.settled() + state.depths.dead_letters)
+        Ok(state.settled() + state.dead_letters())
     }
 
     async fn waiting(&self) -> anyhow::Result<Option<u64>> {

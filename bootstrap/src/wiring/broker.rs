@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use application::ports::dead_letter_queue::DeadLetterQueue;
 use application::ports::event_publisher::EventPublisher;
 use application::ports::event_queue::{EventQueue, QueueInspector};
 use application::ports::readiness::ReadinessCheck;
@@ -13,7 +14,7 @@ use secrecy::ExposeSecret;
 use adapters::clock::SystemClock;
 use adapters::inbound::{amqp, embedded};
 use adapters::outbound::amqp::topology::Queues;
-use adapters::outbound::amqp::{AmqpInspector, AmqpPublisher, AmqpSettings, PublisherSettings};
+use adapters::outbound::amqp::{AmqpInspector, AmqpPublisher, AmqpSettings, Audience, PublisherSettings};
 use adapters::outbound::embedded::{EmbeddedBroker, EmbeddedInspector, EmbeddedSettings};
 
 use crate::config::{Config, file_of, ms, scheme};
@@ -95,16 +96,26 @@ impl Broker {
 
     /// The receiver's end. RabbitMQ is connected to in the background.
     pub fn publisher(&self, config: &Config) -> Publisher {
+        self.publisher_to(config, "receiver", Audience::EveryConsumer)
+    }
+
+    /// What dead letters are replayed by. RabbitMQ is connected to in the background.
+    pub fn replayer(&self, config: &Config) -> Publisher {
+        self.publisher_to(config, "replayer", Audience::OwnConsumer)
+    }
+
+    fn publisher_to(&self, config: &Config, role: &str, audience: Audience) -> Publisher {
         match self {
             Self::Amqp => {
                 let broker = &config.broker;
                 let settings = PublisherSettings {
+                    audience,
                     confirm_timeout: ms(broker.confirm_timeout_ms),
                     waiting_max: broker.publish_waiting_max,
                     group_max: broker.publish_group_max,
                     channels: broker.publish_channels,
                 };
-                let publisher = AmqpPublisher::start(amqp_settings(config, "receiver"), settings);
+                let publisher = AmqpPublisher::start(amqp_settings(config, role), settings);
                 Publisher { port: publisher.clone(), readiness: publisher.clone(), amqp: Some(publisher) }
             }
             Self::Embedded(broker) => {
@@ -134,6 +145,17 @@ impl Broker {
                 let queue = broker.queue(embedded::ConsumeSettings { prefetch, batch_max, linger });
                 Ok(Queue { port: queue.clone(), readiness: queue })
             }
+        }
+    }
+
+    /// Where dead letters are taken from. Does not connect.
+    pub fn dead_letter_queue(&self, config: &Config) -> Arc<dyn DeadLetterQueue> {
+        match self {
+            Self::Amqp => {
+                let settings = amqp_settings(config, "archive");
+                Arc::new(amqp::AmqpDeadLetterQueue::new(settings, amqp::DeadLetterSettings::default()))
+            }
+            Self::Embedded(broker) => broker.dead_letter_queue(embedded::DeadLetterSettings::default()),
         }
     }
 

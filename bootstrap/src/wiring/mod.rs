@@ -3,11 +3,13 @@
 
 mod broker;
 mod cache;
+mod dead_letters;
 mod outbox;
 mod quarantine;
 mod sources;
 mod store;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use crate::telemetry::Telemetry;
 
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
+pub use dead_letters::DeadLetterWork;
 pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer, watch_outbox};
 pub use quarantine::quarantine;
 pub use sources::{provider_names, source_mode, source_problems, source_provider, sources};
@@ -36,6 +39,13 @@ pub fn install_crypto_provider() {
 /// The metrics of this process.
 pub fn observer(telemetry: &Telemetry) -> Arc<dyn Observer> {
     Arc::new(OpenTelemetryObserver::new(&telemetry.meter()))
+}
+
+/// A name that no other process has: for people host and process, and a number that is random in each process.
+fn process_name() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
+    let random = RandomState::new().build_hasher().finish();
+    format!("{host}/{}/{random:016x}", std::process::id())
 }
 
 /// The bound operators' listener.

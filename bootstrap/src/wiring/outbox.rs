@@ -1,6 +1,5 @@
 //! The relays of a worker: one for each destination.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use adapters::outbound::http::{HttpDestination, HttpSettings, HttpSetupError};
 use adapters::outbound::telemetry::{LatestOutboxDepths, OpenTelemetryRelayObserver, register_outbox_depths};
 
 use super::broker::amqp_settings;
+use super::process_name;
 use crate::config::{Config, DestinationConfig, DestinationKind, DestinationStart, ms};
 use crate::telemetry::Telemetry;
 
@@ -48,7 +48,7 @@ impl Relays {
         if !settings.relay {
             return Ok(Self::default());
         }
-        let owner = owner();
+        let owner = process_name();
         let mut relays = Vec::new();
         for (name, destination) in config.active_destinations() {
             let section = || format!("destinations.{name}");
@@ -161,13 +161,6 @@ fn route(name: &str, destination: &DestinationConfig) -> anyhow::Result<Route> {
         max_age: Duration::from_secs(destination.max_age_s),
         retry_delay: ms(destination.retry_delay_ms),
     })
-}
-
-/// A name that no other process has: for people host and process, and a number that is random in each process.
-fn owner() -> String {
-    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
-    let random = RandomState::new().build_hasher().finish();
-    format!("{host}/{}/{random:016x}", std::process::id())
 }
 
 /// Registers the gauges of the outbox; whoever measures it sets what is given.

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use adapters::outbound::amqp::{AmqpPublisher, AmqpSettings, PublisherSettings, topology};
+use adapters::outbound::amqp::topology::Queues;
+use adapters::outbound::amqp::{AmqpPublisher, AmqpSettings, Audience, PublisherSettings, topology};
 use application::ports::event_publisher::{EventPublisher, PublishError};
 use application::ports::readiness::ReadinessCheck;
 use application::testing::envelope;
+use domain::ConsumerName;
 use harness::rabbitmq::{AmqpProxy, TestVhost};
 use lapin::types::{AMQPValue, FieldTable};
 
@@ -73,6 +75,24 @@ async fn a_message_is_persistent_and_carries_the_event_id() {
         properties.content_type().as_ref().map(lapin::types::ShortString::as_str),
         Some("application/json")
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_for_one_consumer_alone_gets_to_no_other() {
+    let vhost = TestVhost::create().await;
+    let other = Queues::of(&ConsumerName::parse("analytics").unwrap());
+    for own in [Queues::first(), other.clone()] {
+        let consumers = vec![Queues::first(), other.clone()];
+        let settings = AmqpSettings { queues: own.clone(), consumers: consumers.clone(), ..vhost.settings() };
+        let audience = Audience::OwnConsumer;
+        let publisher =
+            serving(settings, PublisherSettings { audience, ..PublisherSettings::default() }).await;
+        publish(&publisher, 1).await.expect("published");
+        for queues in consumers {
+            let message = vhost.get(&queues.main()).await;
+            assert_eq!(message.is_some(), queues == own, "{}", queues.main());
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

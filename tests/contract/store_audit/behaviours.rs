@@ -1,6 +1,8 @@
 //! What an audit looks at, and how much it tells.
 
+use application::dead_letter::{LetterFilter, LetterReason, NewDeadLetter};
 use application::ports::store_audit::{StoreTotals, Violation};
+use application::testing::dead_letters::{new_letter, order, unreadable_letter};
 
 use super::books::{APPLIED, RECORDED, events, fill};
 use crate::unit_of_work::effects::apply;
@@ -30,7 +32,7 @@ pub async fn violations_are_limited_for_each_invariant(store: impl StoreFixture)
 pub async fn totals_are_counted_by_outcome_and_by_prefix(store: impl StoreFixture) {
     fill(&store).await;
     let audit = store.audit_of(CONSUMER);
-    let totals = |applied, recorded| StoreTotals { applied, recorded };
+    let totals = |applied, recorded| StoreTotals { applied, recorded, dead_letters: 0 };
     assert_eq!(audit.totals(None).await.unwrap(), totals(APPLIED, RECORDED));
     assert_eq!(audit.totals(Some("evt")).await.unwrap(), totals(APPLIED, RECORDED - 1));
     assert_eq!(audit.totals(Some("evt_2")).await.unwrap(), totals(1, 0));
@@ -39,6 +41,47 @@ pub async fn totals_are_counted_by_outcome_and_by_prefix(store: impl StoreFixtur
     for prefix in ["evt%", "e_t", "EVT"] {
         assert_eq!(audit.totals(Some(prefix)).await.unwrap(), totals(0, 0), "{prefix}");
     }
+}
+
+async fn give_up(store: &impl StoreFixture, letters: Vec<NewDeadLetter>) {
+    store.dead_letters_of(CONSUMER).store(letters).await.unwrap();
+}
+
+pub async fn an_event_that_is_given_up_is_counted_once(store: impl StoreFixture) {
+    fill(&store).await;
+    give_up(&store, vec![new_letter("late_1", 1), new_letter("late_1", 2), new_letter("late_2", 3)]).await;
+    let audit = store.audit_of(CONSUMER);
+    assert_eq!(audit.totals(None).await.unwrap().dead_letters, 2);
+    assert_eq!(audit.totals(Some("late_2")).await.unwrap().dead_letters, 1);
+    assert_eq!(store.audit_of("other").totals(None).await.unwrap().dead_letters, 0);
+}
+
+pub async fn a_dead_letter_of_an_event_that_is_settled_is_not_counted_but_a_conflict_is(
+    store: impl StoreFixture,
+) {
+    fill(&store).await;
+    give_up(&store, vec![new_letter("evt_1", 1)]).await;
+    let audit = store.audit_of(CONSUMER);
+    assert_eq!(audit.totals(None).await.unwrap().dead_letters, 0);
+    let mut conflict = new_letter("evt_1", 2);
+    conflict.cause.reason = LetterReason::Conflict;
+    give_up(&store, vec![conflict]).await;
+    assert_eq!(audit.totals(None).await.unwrap().dead_letters, 1);
+}
+
+pub async fn a_message_that_could_not_be_read_is_counted_where_no_id_is_asked_for(store: impl StoreFixture) {
+    give_up(&store, vec![unreadable_letter("a", 1), unreadable_letter("b", 2)]).await;
+    let audit = store.audit_of(CONSUMER);
+    assert_eq!(audit.totals(None).await.unwrap().dead_letters, 2);
+    assert_eq!(audit.totals(Some("a")).await.unwrap().dead_letters, 0);
+}
+
+pub async fn a_discarded_letter_is_still_accounted_for(store: impl StoreFixture) {
+    give_up(&store, vec![new_letter("late_1", 1)]).await;
+    let letters = store.dead_letters_of(CONSUMER);
+    let kept = letters.page(&LetterFilter::default(), None, None, 1).await.unwrap().letters;
+    letters.discard(&[kept[0].id], &order("ann")).await.unwrap();
+    assert_eq!(store.audit_of(CONSUMER).totals(None).await.unwrap().dead_letters, 1);
 }
 
 pub async fn another_consumers_events_are_not_looked_at(store: impl StoreFixture) {

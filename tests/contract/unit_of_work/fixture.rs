@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use application::ports::dead_letters::DeadLetters;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_audit::StoreAudit;
 use application::ports::unit_of_work::{StoreError, Transaction, UnitOfWork};
@@ -30,6 +31,9 @@ pub trait StoreFixture: Send + Sync + 'static {
 
     /// What reads the payments of a consumer.
     fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader>;
+
+    /// What keeps the dead letters of a consumer.
+    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters>;
 
     /// What checks what the events of a consumer have done.
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit>;

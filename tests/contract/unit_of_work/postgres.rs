@@ -6,7 +6,10 @@ mod migrations;
 
 use std::sync::Arc;
 
-use adapters::outbound::postgres::{PostgresAudit, PostgresPaymentReader, PostgresUnitOfWork};
+use adapters::outbound::postgres::{
+    PostgresAudit, PostgresDeadLetters, PostgresPaymentReader, PostgresUnitOfWork,
+};
+use application::ports::dead_letters::DeadLetters;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
@@ -47,6 +50,10 @@ impl StoreFixture for PostgresFixture {
 
     fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader> {
         Arc::new(PostgresPaymentReader::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
+        Arc::new(PostgresDeadLetters::new(self.database.pool(1), named(consumer)))
     }
 
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {

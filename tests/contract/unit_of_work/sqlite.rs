@@ -7,7 +7,8 @@ mod serial;
 
 use std::sync::Arc;
 
-use adapters::outbound::sqlite::{SqliteAudit, SqlitePaymentReader, SqliteUnitOfWork};
+use adapters::outbound::sqlite::{SqliteAudit, SqliteDeadLetters, SqlitePaymentReader, SqliteUnitOfWork};
+use application::ports::dead_letters::DeadLetters;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
@@ -50,6 +51,10 @@ impl StoreFixture for SqliteFixture {
 
     fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader> {
         Arc::new(SqlitePaymentReader::new(self.file.store(), named(consumer)))
+    }
+
+    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
+        Arc::new(SqliteDeadLetters::new(self.file.store(), named(consumer)))
     }
 
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {

@@ -16,4 +16,4 @@ pub use announcer::AmqpAnnouncer;
 pub(crate) use confirm_channel::{ConfirmChannel, Outcome, Outgoing};
 pub use connection::{AmqpSettings, ConnectError};
 pub use inspector::AmqpInspector;
-pub use publisher::{AmqpPublisher, PublisherSettings};
+pub use publisher::{AmqpPublisher, Audience, PublisherSettings};

@@ -20,9 +20,20 @@ use super::wire;
 mod lane;
 mod supervisor;
 
-/// How much may wait and how long.
+/// Who gets what is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Every consumer, as with what has just arrived.
+    EveryConsumer,
+    /// The own consumer alone, as with what it is to process once more.
+    OwnConsumer,
+}
+
+/// Who gets it, how much may wait, and how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublisherSettings {
+    /// Who gets it.
+    pub audience: Audience,
     /// The longest that a caller waits for its answer, the time in the waiting queue included.
     pub confirm_timeout: Duration,
     /// How many envelopes may wait for a channel; more are refused at once.
@@ -35,11 +46,17 @@ pub struct PublisherSettings {
 
 impl Default for PublisherSettings {
     fn default() -> Self {
-        Self { confirm_timeout: Duration::from_secs(5), waiting_max: 4096, group_max: 256, channels: 3 }
+        Self {
+            audience: Audience::EveryConsumer,
+            confirm_timeout: Duration::from_secs(5),
+            waiting_max: 4096,
+            group_max: 256,
+            channels: 3,
+        }
     }
 }
 
-/// Publishes to the main exchange. Keeps its connection by itself: while there is none, every publish fails
+/// Publishes to the main queue of every consumer, or of its own. Keeps its connection by itself: while there is none, every publish fails
 /// at once; when the broker is back, publishing goes on.
 pub struct AmqpPublisher {
     waiting: mpsc::Sender<Job>,

@@ -11,6 +11,7 @@ use domain::ConsumerName;
 use super::pool::PostgresPool;
 use super::session::Session;
 use super::statement::statement;
+use crate::outbound::invariants::accounting::{self, GivenUp};
 use crate::outbound::invariants::{self, Broken};
 
 /// How long one query of the audit may take: it reads whole tables.
@@ -62,9 +63,21 @@ impl StoreAudit for PostgresAudit {
                 prefix: prefix.unwrap_or_default(),
             })
             .await?;
+        let given_up: Vec<GivenUp> = session
+            .rows(
+                diesel::sql_query(accounting::DEAD_LETTERS)
+                    .bind::<Text, _>(self.consumer.as_str())
+                    .bind::<Text, _>(prefix.unwrap_or_default()),
+            )
+            .await?;
         session.commit().await?;
         let (applied, recorded) = counted.first().copied().unwrap_or_default();
-        Ok(StoreTotals { applied: applied.unsigned_abs(), recorded: recorded.unsigned_abs() })
+        let dead_letters = given_up.first().map_or(0, |counted| counted.dead_letters);
+        Ok(StoreTotals {
+            applied: applied.unsigned_abs(),
+            recorded: recorded.unsigned_abs(),
+            dead_letters: dead_letters.unsigned_abs(),
+        })
     }
 }
 

@@ -5,11 +5,12 @@ use application::ports::unit_of_work::StoreError;
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
-use diesel::{QueryResult, RunQueryDsl, SqliteConnection};
+use diesel::{Connection, QueryResult, RunQueryDsl, SqliteConnection};
 use domain::ConsumerName;
 
 use super::classify::classify;
 use super::store::SqliteStore;
+use crate::outbound::invariants::accounting::{self, GivenUp};
 use crate::outbound::invariants::{self, Broken};
 
 /// The audit of a SQLite store. It reads one state and keeps nobody from writing.
@@ -45,7 +46,10 @@ impl StoreAudit for SqliteAudit {
         let (consumer, prefix) = (self.consumer.clone(), prefix.unwrap_or_default().to_owned());
         self.store
             .readers
-            .read(move |connection| totals(connection, consumer.as_str(), &prefix).map_err(classify))
+            .read(move |connection| {
+                let totals = connection.transaction(|all| totals(all, consumer.as_str(), &prefix));
+                totals.map_err(classify)
+            })
             .await
     }
 }
@@ -81,5 +85,13 @@ fn totals(connection: &mut SqliteConnection, consumer: &str, prefix: &str) -> Qu
     .bind::<Text, _>(consumer)
     .bind::<Text, _>(prefix)
     .get_result(connection)?;
-    Ok(StoreTotals { applied: counted.applied.unsigned_abs(), recorded: counted.recorded.unsigned_abs() })
+    let given_up: GivenUp = diesel::sql_query(accounting::DEAD_LETTERS)
+        .bind::<Text, _>(consumer)
+        .bind::<Text, _>(prefix)
+        .get_result(connection)?;
+    Ok(StoreTotals {
+        applied: counted.applied.unsigned_abs(),
+        recorded: counted.recorded.unsigned_abs(),
+        dead_letters: given_up.dead_letters.unsigned_abs(),
+    })
 }

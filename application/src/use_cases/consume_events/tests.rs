@@ -191,7 +191,7 @@ fn empty_store() -> MockUnitOfWork {
 
 #[tokio::test]
 async fn an_event_that_waits_for_another_uses_up_no_attempt_and_ends_when_its_time_is_over() {
-    let arrived = envelope("evt_1", "").received_at;
+    let arrived = envelope("evt_1", "").queued_at;
     for (waited, gives_up) in [(Duration::ZERO, false), (Duration::from_hours(72), true)] {
         let log = Log::default();
         let now = arrived.plus(waited);

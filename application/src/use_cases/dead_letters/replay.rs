@@ -127,6 +127,7 @@ impl ReplayDeadLetters {
         let envelope = Envelope {
             key: key.clone(),
             received_at,
+            queued_at: order.at,
             content_type: content.content_type.clone(),
             headers: content.headers.clone(),
             trace: content.trace.clone(),

@@ -11,6 +11,7 @@ use tracing::{info, warn};
 use crate::backoff::waits;
 use crate::envelope::Envelope;
 use crate::error_chain::describe;
+use crate::ports::clock::Clock;
 use crate::ports::event_publisher::{EventPublisher, PublishError};
 use crate::ports::replay_jobs::{JOBS_MAX, NextMembers, ReplayJobs, Take};
 use crate::ports::unit_of_work::StoreError;
@@ -43,6 +44,7 @@ pub struct RunReplaysSettings {
 pub struct RunReplays {
     jobs: Arc<dyn ReplayJobs>,
     publisher: Arc<dyn EventPublisher>,
+    clock: Arc<dyn Clock>,
     settings: RunReplaysSettings,
 }
 
@@ -59,9 +61,10 @@ impl RunReplays {
     pub fn new(
         jobs: Arc<dyn ReplayJobs>,
         publisher: Arc<dyn EventPublisher>,
+        clock: Arc<dyn Clock>,
         settings: RunReplaysSettings,
     ) -> Self {
-        Self { jobs, publisher, settings }
+        Self { jobs, publisher, clock, settings }
     }
 
     /// Runs until `stop` is cancelled, then finishes the letters in hand.
@@ -135,11 +138,12 @@ impl RunReplays {
 
     /// Publishes and marks; tells whether all were published.
     async fn publish(&self, job: ReplayJobId, members: Vec<ReplayMember>) -> Result<bool, StoreError> {
+        let now = self.clock.now();
         let mut envelopes: Vec<Envelope> = Vec::with_capacity(members.len());
         let mut marked: Vec<MarkedMember> = Vec::with_capacity(members.len());
         let mut published: Vec<ReplayMember> = Vec::with_capacity(members.len());
         for member in members {
-            if let Some(envelope) = member.letter.to_envelope() {
+            if let Some(envelope) = member.letter.to_envelope(now) {
                 envelopes.push(envelope);
                 published.push(member);
             } else {

@@ -27,7 +27,7 @@ impl StoreAudit for Fixed {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         // The first two questions are for the baseline.
         let applied = if asked < 2 { 0 } else { self.settled };
-        Ok(StoreTotals { applied, recorded: 0 })
+        Ok(StoreTotals { applied, ..StoreTotals::default() })
     }
 }
 

@@ -8,7 +8,6 @@ use lapin::ConnectionStatus;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::super::topology::{MAIN_EXCHANGE, MAIN_ROUTING_KEY};
 use super::super::{ConfirmChannel, Outcome, Outgoing};
 use super::{Answer, Job, PublisherSettings};
 
@@ -17,6 +16,9 @@ pub(super) struct Lanes {
     /// Whoever is free takes the next group.
     pub queue: Arc<Mutex<mpsc::Receiver<Job>>>,
     pub settings: PublisherSettings,
+    /// Where it goes.
+    pub exchange: &'static str,
+    pub routing_key: String,
     pub status: ConnectionStatus,
     /// The connection is of no use any more: take no further group.
     pub broken: CancellationToken,
@@ -84,8 +86,8 @@ async fn publish(channel: &mut ConfirmChannel, mut group: Vec<Job>, lanes: &Lane
     let outgoing = group
         .iter_mut()
         .map(|job| Outgoing {
-            exchange: MAIN_EXCHANGE,
-            routing_key: MAIN_ROUTING_KEY,
+            exchange: lanes.exchange,
+            routing_key: &lanes.routing_key,
             properties: std::mem::take(&mut job.properties),
             payload: &job.payload,
         })

@@ -16,9 +16,9 @@ use tracing::{error, info, warn};
 
 use super::super::ConfirmChannel;
 use super::super::connection::{AmqpSettings, backoff, close, connect, next_wait};
-use super::super::topology::{self, TopologyError};
+use super::super::topology::{self, MAIN_EXCHANGE, MAIN_ROUTING_KEY, TopologyError};
 use super::lane::{self, LaneEnd, Lanes};
-use super::{Condition, Job, PublisherSettings};
+use super::{Audience, Condition, Job, PublisherSettings};
 
 /// How often the connection is looked at, besides what it tells by itself.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
@@ -159,9 +159,16 @@ impl Supervisor {
 
     async fn serve(&self, link: Link) -> End {
         let Link { connection, channels, mismatch } = link;
+        let (exchange, routing_key) = match self.settings.audience {
+            Audience::EveryConsumer => (MAIN_EXCHANGE, MAIN_ROUTING_KEY.to_owned()),
+            // The default exchange, at which every queue is known by its name.
+            Audience::OwnConsumer => ("", self.amqp.queues.main()),
+        };
         let lanes = Arc::new(Lanes {
             queue: Arc::clone(&self.queue),
             settings: self.settings,
+            exchange,
+            routing_key,
             status: connection.status().clone(),
             broken: CancellationToken::new(),
             closing: self.closing.clone(),

@@ -6,6 +6,7 @@ use super::*;
 use crate::ports::event_publisher::MockEventPublisher;
 use crate::ports::replay_jobs::MockReplayJobs;
 use crate::replay::{Progress, ReplaySchedule};
+use crate::testing::FixedClock;
 use crate::testing::dead_letters::{letter, order};
 
 const JOB: ReplayJobId = ReplayJobId(3);
@@ -77,6 +78,10 @@ fn publisher(log: &Log, answer: fn(&Envelope) -> Result<(), PublishError>) -> Mo
     publisher
 }
 
+fn runner(jobs: MockReplayJobs, publisher: MockEventPublisher) -> RunReplays {
+    RunReplays::new(Arc::new(jobs), Arc::new(publisher), Arc::new(FixedClock::at_micros(7)), settings())
+}
+
 async fn ran(
     rounds: Vec<Vec<ReplayMember>>,
     answer: fn(&Envelope) -> Result<(), PublishError>,
@@ -91,7 +96,7 @@ async fn ran_from(
 ) -> Vec<String> {
     let (log, stop) = (Log::default(), CancellationToken::new());
     let jobs = jobs_of(progress, rounds, &stop, &log);
-    RunReplays::new(Arc::new(jobs), Arc::new(publisher(&log, answer)), settings()).run(&stop).await;
+    runner(jobs, publisher(&log, answer)).run(&stop).await;
     let log = log.lock().unwrap();
     log.clone()
 }
@@ -146,7 +151,7 @@ async fn a_store_that_is_away_is_asked_again() {
         cancelled.cancel();
         Ok(Vec::new())
     });
-    RunReplays::new(Arc::new(jobs), Arc::new(publisher(&log, |_| Ok(()))), settings()).run(&stop).await;
+    runner(jobs, publisher(&log, |_| Ok(()))).run(&stop).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,16 +164,17 @@ async fn nothing_more_is_taken_once_it_is_to_stop() {
         Ok(vec![job(Progress::default())])
     });
     jobs.expect_next_members().never();
-    RunReplays::new(Arc::new(jobs), Arc::new(publisher(&log, |_| Ok(()))), settings()).run(&stop).await;
+    runner(jobs, publisher(&log, |_| Ok(()))).run(&stop).await;
 }
 
 #[test]
-fn a_replayed_event_keeps_its_bytes_and_the_moment_of_its_arrival() {
+fn a_replayed_event_keeps_its_bytes_and_the_moment_of_its_arrival_and_has_its_time_anew() {
     let mut letter = letter(1, "evt_1");
     letter.content.payload = Bytes::from_static(b"\0\xff");
     letter.content.headers = vec![("x-event".to_owned(), "1".to_owned())];
     let received_at = letter.summary.received_at.unwrap();
-    let envelope = letter.to_envelope().unwrap();
+    let now = received_at.plus(Duration::from_hours(1_000));
+    let envelope = letter.to_envelope(now).unwrap();
     assert_eq!((envelope.received_at, envelope.payload.as_ref()), (received_at, b"\0\xff".as_slice()));
-    assert_eq!(envelope.headers, letter.content.headers);
+    assert_eq!((envelope.headers, envelope.queued_at), (letter.content.headers, now));
 }
