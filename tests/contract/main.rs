@@ -1,5 +1,6 @@
 //! The behaviours that every implementation of a port must show: written once, stamped per implementation.
 
+mod dead_letter_queue;
 mod dead_letters;
 mod destination;
 mod event_publisher;

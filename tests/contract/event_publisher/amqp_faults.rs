@@ -268,6 +268,7 @@ async fn more_than_may_wait_is_refused_at_once() {
         waiting_max: 10,
         group_max: 5,
         channels: 1,
+        ..PublisherSettings::default()
     };
     let publisher = serving(settings, tight).await;
     proxy.stall(true);

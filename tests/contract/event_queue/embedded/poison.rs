@@ -41,7 +41,7 @@ async fn it_becomes_a_dead_letter_and_nothing_else_does() {
     let letters = fixture.inspector.dead_letters(0, 10).await.expect("read");
     assert_eq!(letters.len(), 1);
     assert_eq!((letters[0].event_id.as_str(), &letters[0].payload), ("evt_2", &payload(2)));
-    assert_eq!(letters[0].reason, "attempts_exhausted");
+    assert_eq!(letters[0].reason, "delivery_limit");
     assert!(letters[0].detail.contains("20 times"), "{}", letters[0].detail);
 }
 
