@@ -9,10 +9,9 @@ use application::ports::clock::Clock;
 use application::ports::event_queue::{EventQueue, QueueError, Subscription};
 use application::ports::readiness::ReadinessCheck;
 use async_trait::async_trait;
-use lapin::options::{BasicConsumeOptions, BasicQosOptions};
-use lapin::types::FieldTable;
-use lapin::{Channel, Connection, ConnectionStatus, Consumer};
+use lapin::{Channel, Connection, ConnectionStatus};
 
+use super::intake::{Intake, Turn};
 use super::subscription::{AmqpSubscription, Opened};
 use crate::outbound::amqp::ConfirmChannel;
 use crate::outbound::amqp::connection::{AmqpSettings, close, connect};
@@ -49,6 +48,7 @@ pub struct AmqpQueue {
     consume: ConsumeSettings,
     clock: Arc<dyn Clock>,
     subscriptions: Subscriptions,
+    turn: Turn,
 }
 
 /// The connections of the subscriptions that are in use, and why the last attempt at one failed.
@@ -71,19 +71,19 @@ pub(super) struct Alive {
 impl AmqpQueue {
     /// Connects when subscribed to.
     pub fn new(amqp: AmqpSettings, consume: ConsumeSettings, clock: Arc<dyn Clock>) -> Self {
-        Self { amqp, consume, clock, subscriptions: Subscriptions::default() }
+        Self { amqp, consume, clock, subscriptions: Subscriptions::default(), turn: Turn::default() }
     }
 
     async fn open(&self) -> Result<AmqpSubscription, QueueError> {
         let connection = connect(&self.amqp).await.map_err(|error| failed("connecting to consume", error))?;
         let limit = self.amqp.connect_timeout;
-        let consuming = match tokio::time::timeout(limit, self.consume_on(&connection)).await {
+        let consuming = match tokio::time::timeout(limit, self.channels_on(&connection)).await {
             Ok(consuming) => consuming,
             Err(elapsed) => Err(failed("subscribing: the broker did not answer in time", elapsed)),
         };
         match consuming {
-            Ok((channel, consumer, confirms)) => Ok(AmqpSubscription::new(
-                Opened { connection, channel, consumer, confirms },
+            Ok((channel, confirms)) => Ok(AmqpSubscription::new(
+                Opened { connection, intake: self.intake(channel), confirms },
                 self.consume,
                 &self.amqp,
                 Arc::clone(&self.clock),
@@ -96,32 +96,18 @@ impl AmqpQueue {
         }
     }
 
-    async fn consume_on(
-        &self,
-        connection: &Connection,
-    ) -> Result<(Channel, Consumer, ConfirmChannel), QueueError> {
+    async fn channels_on(&self, connection: &Connection) -> Result<(Channel, ConfirmChannel), QueueError> {
         topology::declare(connection, &self.amqp.consumers, &self.amqp.retry_tiers)
             .await
             .map_err(|error| failed("declaring the topology", error))?;
-        let queue = self.amqp.queues.main();
-        let subscribing = |error| failed(&format!("subscribing to {queue}"), error);
+        let subscribing = |error| failed(&format!("subscribing to {}", self.amqp.queues.main()), error);
         let confirms = ConfirmChannel::open(connection).await.map_err(subscribing)?;
         let channel = connection.create_channel().await.map_err(subscribing)?;
-        // Before the consumer starts: what lapin has received it keeps without bound.
-        channel
-            .basic_qos(self.consume.prefetch.max(1), BasicQosOptions::default())
-            .await
-            .map_err(subscribing)?;
-        let consumer = channel
-            .basic_consume(
-                queue.as_str().into(),
-                "".into(),
-                BasicConsumeOptions::default(),
-                FieldTable::default(),
-            )
-            .await
-            .map_err(subscribing)?;
-        Ok((channel, consumer, confirms))
+        Ok((channel, confirms))
+    }
+
+    fn intake(&self, channel: Channel) -> Intake {
+        Intake::new(channel, self.amqp.queues.main(), self.consume, Arc::clone(&self.turn))
     }
 }
 

@@ -1,6 +1,6 @@
 //! One consumer on one connection.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use application::ports::clock::Clock;
 use application::ports::event_queue::{Action, Delivery, QueueError, SettleReport, Settlement, Subscription};
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::StreamExt;
 use lapin::options::BasicCancelOptions;
 use lapin::types::ShortString;
-use lapin::{Acker, BasicProperties, Channel, Connection, Consumer};
+use lapin::{BasicProperties, Channel, Connection};
 use tokio::time::Instant;
 
 use super::acknowledge::{plan, send};
+use super::intake::Intake;
 use super::queue::{Alive, ConsumeSettings, Subscriptions, failed};
 use crate::outbound::amqp::connection::{AmqpSettings, close};
 use crate::outbound::amqp::topology::{Queues, retry_tier};
@@ -27,20 +27,14 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct AmqpSubscription {
     connection: Connection,
-    channel: Channel,
-    consumer: Consumer,
+    /// Keeps what was received and not handed out, so that dropping `next_batch` loses nothing.
+    intake: Intake,
     confirms: ConfirmChannel,
     settings: ConsumeSettings,
     queues: Queues,
     retry_tiers: Vec<Duration>,
     worker: Option<String>,
     clock: Arc<dyn Clock>,
-    /// Received and not handed out. Kept here, so that dropping `next_batch` loses nothing.
-    gathered: Vec<Delivery>,
-    /// When the batch that is being gathered is handed out even if it is not full.
-    hand_out_at: Instant,
-    /// Everything that the broker waits to hear of, by delivery tag.
-    outstanding: BTreeMap<u64, Acker>,
     ended: Option<String>,
     alive: Option<Alive>,
     subscriptions: Subscriptions,
@@ -57,8 +51,7 @@ struct Onward {
 /// What a subscription is opened with.
 pub(super) struct Opened {
     pub connection: Connection,
-    pub channel: Channel,
-    pub consumer: Consumer,
+    pub intake: Intake,
     pub confirms: ConfirmChannel,
 }
 
@@ -70,43 +63,20 @@ impl AmqpSubscription {
         clock: Arc<dyn Clock>,
         subscriptions: &Subscriptions,
     ) -> Self {
-        let Opened { connection, channel, consumer, confirms } = opened;
+        let Opened { connection, intake, confirms } = opened;
         let alive = Some(subscriptions.add(connection.status().clone()));
         Self {
             connection,
-            channel,
-            consumer,
+            intake,
             confirms,
             settings,
             queues: amqp.queues.clone(),
             retry_tiers: amqp.retry_tiers.clone(),
             worker: amqp.worker.clone(),
             clock,
-            gathered: Vec::new(),
-            hand_out_at: Instant::now(),
-            outstanding: BTreeMap::new(),
             ended: None,
             alive,
             subscriptions: subscriptions.clone(),
-        }
-    }
-
-    /// Takes in what the consumer gave; an error when it has ended.
-    fn take_in(&mut self, item: Option<lapin::Result<lapin::message::Delivery>>) -> Result<(), QueueError> {
-        match item {
-            Some(Ok(message)) => {
-                if self.gathered.is_empty() {
-                    self.hand_out_at = Instant::now() + self.settings.linger;
-                }
-                let tag = message.delivery_tag;
-                self.outstanding.insert(tag, message.acker);
-                self.gathered.push(wire::read(tag, &message.properties, Bytes::from(message.data)));
-                Ok(())
-            }
-            Some(Err(error)) => Err(self.end(error.to_string())),
-            None => {
-                Err(self.end("the broker cancelled the consumer, as when its queue is deleted".to_owned()))
-            }
         }
     }
 
@@ -180,7 +150,7 @@ impl AmqpSubscription {
     }
 
     async fn acknowledge(&mut self, done: BTreeSet<u64>) -> Result<SettleReport, QueueError> {
-        let Some(acks) = plan(&mut self.outstanding, done) else {
+        let Some(acks) = plan(&mut self.intake.outstanding, done) else {
             return Err(failed(
                 "acknowledging",
                 "a delivery is not one of this subscription, or was settled before",
@@ -221,20 +191,7 @@ impl Subscription for AmqpSubscription {
         if let Some(reason) = &self.ended {
             return Err(failed(&format!("consuming {}", self.queues.main()), reason.clone()));
         }
-        if self.gathered.is_empty() {
-            let item = self.consumer.next().await;
-            self.take_in(item)?;
-        }
-        let over = tokio::time::sleep_until(self.hand_out_at);
-        tokio::pin!(over);
-        while self.gathered.len() < self.settings.batch_max {
-            tokio::select! {
-                biased;
-                item = self.consumer.next() => self.take_in(item)?,
-                () = &mut over => break,
-            }
-        }
-        Ok(std::mem::take(&mut self.gathered))
+        self.intake.next_batch().await.map_err(|reason| self.end(reason))
     }
 
     async fn settle(&mut self, settlements: Vec<Settlement>) -> Result<SettleReport, QueueError> {
@@ -247,8 +204,9 @@ impl Subscription for AmqpSubscription {
     }
 
     async fn close(self: Box<Self>) -> Result<(), QueueError> {
-        let Self { connection, channel, consumer, ended, .. } = *self;
-        say_goodbye(&connection, &channel, vec![consumer.tag()], ended.is_none()).await
+        let Self { connection, intake, ended, .. } = *self;
+        let (channel, consumers) = intake.into_parts();
+        say_goodbye(&connection, &channel, consumers, ended.is_none()).await
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a message looks like: the body is the request's body byte for byte, everything else is in properties
 //! and headers of our own.
 //!
-//! The broker's own headers (`x-death`, `x-first-death-*`, `x-delivery-count`) are neither trusted nor copied:
-//! their meaning changed in RabbitMQ 3.13 and 4.0. Everything that is written is bounded, so that properties
+//! The broker's own headers (`x-death`, `x-first-death-*`, `x-delivery-count`) are not copied, and no attempt is
+//! counted by them: their meaning changed in RabbitMQ 3.13 and 4.0. Everything that is written is bounded, so that properties
 //! and headers always fit one frame.
 
 use std::time::Duration;
@@ -56,6 +56,9 @@ pub const HEADER_QUEUE: &str = "x-payonce-queue";
 pub const HEADER_TRACEPARENT: &str = "traceparent";
 /// Header: W3C trace context.
 pub const HEADER_TRACESTATE: &str = "tracestate";
+
+/// The broker's header: how often it got a message back. It is missing the first time.
+const BROKER_DELIVERY_COUNT: &str = "x-delivery-count";
 
 /// The most bytes of kept request headers.
 pub const KEPT_HEADERS_BYTES_MAX: usize = 32 * 1024;
@@ -169,6 +172,14 @@ pub fn dead_letter_properties(
         put_text(&mut headers, HEADER_WORKER, cut(worker, SHORT_BYTES_MAX));
     }
     Ok(properties.with_headers(headers))
+}
+
+/// How often the broker got the message back without an answer, as when a process died or stopped with it in hand.
+/// It decides in whose company an event is handed out, and nothing else.
+pub fn returns(properties: &BasicProperties) -> u64 {
+    let headers = properties.headers().as_ref();
+    let count = headers.and_then(|headers| number(headers, BROKER_DELIVERY_COUNT)).unwrap_or(0);
+    u64::try_from(count).unwrap_or(0)
 }
 
 /// Reads a message. Whatever cannot be an envelope of ours is unreadable, with the reason and the bytes; a
