@@ -57,7 +57,9 @@ async fn one_consumers_dead_letter_is_no_business_of_the_other() {
     let second = world.worker().await;
     deliver(&receiver.client, "one", 1, 0, 1).await;
     settled_by(&world, "payonce", 1).await;
-    world.vhost.wait_for_depth("events.analytics.dlq", 1).await;
+    let given_up = |consumer| format!("SELECT count(*) FROM dead_letters WHERE consumer = '{consumer}'");
+    world.wait_for_count(&given_up("analytics"), 1).await;
+    world.wait_for_count(&given_up("payonce"), 0).await;
     assert_eq!(world.vhost.depth("events.dlq").await, 0);
     settled_by(&world, "analytics", 0).await;
     first.process.assert_no_panic();

@@ -1,6 +1,7 @@
 //! A webhook goes in, a row comes out: the real executables over the real services.
 
 mod consumers;
+mod dead_letters;
 mod duplicates;
 mod embedded;
 mod embedded_disk;

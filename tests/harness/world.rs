@@ -1,5 +1,6 @@
 //! One test's world: its own database, vhost and cache marks, and the processes on it.
 
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -178,16 +179,12 @@ pub struct AuditRun {
 /// # Panics
 /// It cannot be started.
 pub async fn audit_once(settings: &[(String, String)], accepted: Option<u64>) -> AuditRun {
-    let mut command = Command::new(executable("payonce"));
-    command.args(["audit", "--json"]);
+    let mut arguments = vec!["audit".to_owned(), "--json".to_owned()];
     if let Some(accepted) = accepted {
-        command.args(["--accepted", &accepted.to_string()]);
+        arguments.extend(["--accepted".to_owned(), accepted.to_string()]);
     }
-    for alias in ["DATABASE_URL", "AMQP_URL", "REDIS_URL"] {
-        command.env_remove(alias);
-    }
-    let settings = settings.iter().map(|(key, value)| (key, value));
-    let output = command.envs(settings).output().await.expect("payonce audit runs");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = run_payonce(settings, &arguments).await;
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     AuditRun {
         clean: output.status.success(),
@@ -195,6 +192,20 @@ pub async fn audit_once(settings: &[(String, String)], accepted: Option<u64>) ->
         report,
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Runs a command of `payonce` to its end.
+///
+/// # Panics
+/// It cannot be started.
+pub async fn run_payonce(settings: &[(String, String)], arguments: &[&str]) -> Output {
+    let mut command = Command::new(executable("payonce"));
+    command.args(arguments).stdin(Stdio::null());
+    for alias in ["DATABASE_URL", "AMQP_URL", "REDIS_URL"] {
+        command.env_remove(alias);
+    }
+    let settings = settings.iter().map(|(key, value)| (key, value));
+    command.envs(settings).output().await.expect("payonce runs")
 }
 
 /// Waits until `/health/ready` answers 200.

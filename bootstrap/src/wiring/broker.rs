@@ -17,6 +17,7 @@ use adapters::outbound::amqp::topology::Queues;
 use adapters::outbound::amqp::{AmqpInspector, AmqpPublisher, AmqpSettings, Audience, PublisherSettings};
 use adapters::outbound::embedded::{EmbeddedBroker, EmbeddedInspector, EmbeddedSettings};
 
+use super::process_name;
 use crate::config::{Config, file_of, ms, scheme};
 
 /// The broker of this process.
@@ -85,6 +86,7 @@ impl Broker {
                     publish_waiting_max: config.broker.publish_waiting_max,
                     publish_group_max: config.broker.publish_group_max,
                     publish_timeout: ms(config.broker.confirm_timeout_ms),
+                    worker: Some(process_name().to_owned()),
                     ..EmbeddedSettings::at(embedded_file(config))
                 };
                 let broker = EmbeddedBroker::open(settings, Arc::new(SystemClock)).context("broker.url")?;
@@ -203,6 +205,7 @@ pub(super) fn amqp_settings(config: &Config, role: &str) -> AmqpSettings {
         ms(config.broker.connect_timeout_ms),
         config.worker.retry_policy().waits(),
     );
+    settings.worker = Some(process_name().to_owned());
     let queues = |(place, name): (usize, &ConsumerName)| match place {
         0 => Queues::first(),
         _ => Queues::of(name),

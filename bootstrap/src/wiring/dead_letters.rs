@@ -56,7 +56,7 @@ impl DeadLetterWork {
                 publisher.port(),
                 clock,
                 RunReplaysSettings {
-                    runner: process_name(),
+                    runner: process_name().to_owned(),
                     lease: Duration::from_secs(settings.lease_s),
                     poll: ms(settings.poll_ms),
                     backoff_max: ms(config.worker.backoff_max_ms),

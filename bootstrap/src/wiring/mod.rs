@@ -11,7 +11,7 @@ mod store;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use application::ports::observer::Observer;
@@ -42,10 +42,13 @@ pub fn observer(telemetry: &Telemetry) -> Arc<dyn Observer> {
 }
 
 /// A name that no other process has: for people host and process, and a number that is random in each process.
-fn process_name() -> String {
-    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
-    let random = RandomState::new().build_hasher().finish();
-    format!("{host}/{}/{random:016x}", std::process::id())
+fn process_name() -> &'static str {
+    static NAME: LazyLock<String> = LazyLock::new(|| {
+        let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
+        let random = RandomState::new().build_hasher().finish();
+        format!("{host}/{}/{random:016x}", std::process::id())
+    });
+    &NAME
 }
 
 /// The bound operators' listener.

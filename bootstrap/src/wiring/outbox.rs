@@ -57,7 +57,7 @@ impl Relays {
                 endpoint(config, destination).with_context(section)?,
                 observer.clone(),
                 route(name, destination).with_context(section)?,
-                owner.clone(),
+                owner.to_owned(),
                 RelaySettings {
                     batch_max: settings.batch_max,
                     lease: Duration::from_secs(settings.lease_s),
