@@ -348,4 +348,5 @@ event_queue_contract!(amqp, crate::event_queue::amqp_fixture::AmqpFixture);
 
 mod amqp_faults;
 pub mod amqp_fixture;
+mod amqp_poison;
 pub mod embedded;

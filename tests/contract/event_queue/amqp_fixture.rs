@@ -18,6 +18,14 @@ pub struct AmqpFixture {
     pub publisher: Arc<AmqpPublisher>,
     pub queue: Arc<AmqpQueue>,
     inspector: Arc<AmqpInspector>,
+    consume: ConsumeSettings,
+}
+
+impl AmqpFixture {
+    /// The same queue, as another process has it.
+    pub fn another_process(&self) -> AmqpQueue {
+        AmqpQueue::new(self.vhost.settings(), self.consume, Arc::new(SystemClock))
+    }
 }
 
 #[async_trait]
@@ -34,7 +42,7 @@ impl Fixture for AmqpFixture {
         let queue = Arc::new(AmqpQueue::new(vhost.settings(), consume, Arc::new(SystemClock)));
         let inspector = Arc::new(AmqpInspector::new(vhost.settings()));
         assert!(publisher.wait_until_serving(Duration::from_secs(10)).await);
-        Self { vhost, publisher, queue, inspector }
+        Self { vhost, publisher, queue, inspector, consume }
     }
 
     fn publisher(&self) -> Arc<dyn EventPublisher> {

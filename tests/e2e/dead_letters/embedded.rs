@@ -1,5 +1,9 @@
 //! One process on its own files.
 
+use std::time::Duration;
+
+use adapters::outbound::sqlite::{SqliteDeadLetters, SqliteSettings, SqliteStore};
+use application::ports::dead_letters::DeadLetters;
 use async_trait::async_trait;
 use bytes::Bytes;
 use harness::embedded_world::{EmbeddedWorld, Payonce};
@@ -7,7 +11,7 @@ use harness::world::wait_until_ready;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::site::Site;
+use super::site::{Site, consumer};
 
 pub struct EmbeddedSite {
     world: EmbeddedWorld,
@@ -27,6 +31,8 @@ impl Site for EmbeddedSite {
     async fn open() -> Self {
         let mut world = EmbeddedWorld::create();
         world.set("PAYONCE__DEAD_LETTERS__POLL_MS", "50");
+        world.set("PAYONCE__BROKER__CONFIRM_TIMEOUT_MS", "2000");
+        world.set("PAYONCE__DEAD_LETTERS__LEASE_S", "5");
         let payonce = world.start().await;
         wait_until_ready(&payonce.ops).await;
         Self { world, payonce }
@@ -34,6 +40,25 @@ impl Site for EmbeddedSite {
 
     async fn deliver(&self, body: Bytes) {
         self.payonce.client.deliver(body).await;
+    }
+
+    fn letters(&self) -> Box<dyn DeadLetters> {
+        let settings = SqliteSettings {
+            path: self.world.folder.path().join("payonce.db"),
+            readers_max: 1,
+            busy_timeout: Duration::from_secs(10),
+            acquire_timeout: Duration::from_secs(10),
+        };
+        Box::new(SqliteDeadLetters::new(SqliteStore::new(&settings).unwrap(), consumer()))
+    }
+
+    async fn kill_worker(&mut self) {
+        self.payonce.process.kill_9().await;
+        self.payonce.process.assert_no_panic();
+    }
+
+    async fn start_worker(&mut self) {
+        self.payonce = self.world.start().await;
     }
 
     async fn execute(&self, statements: &str) {

@@ -2,13 +2,20 @@
 
 use std::time::{Duration, Instant};
 
+use application::ports::dead_letters::DeadLetters;
 use async_trait::async_trait;
 use bytes::Bytes;
+use domain::ConsumerName;
 use harness::world::run_payonce;
 use serde_json::Value;
 
 /// How long anything may take, on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Whose letters they are: the consumer of the default configuration.
+pub fn consumer() -> ConsumerName {
+    ConsumerName::parse("payonce").unwrap()
+}
 
 /// A receiver and a worker on a store of their own.
 #[async_trait]
@@ -17,6 +24,15 @@ pub trait Site: Sync {
 
     /// Sends an event until it is accepted.
     async fn deliver(&self, body: Bytes);
+
+    /// What keeps the dead letters, from outside.
+    fn letters(&self) -> Box<dyn DeadLetters>;
+
+    /// `kill -9` of whoever archives and replays.
+    async fn kill_worker(&mut self);
+
+    /// Starts it again.
+    async fn start_worker(&mut self);
 
     /// Runs statements on the store, from outside.
     async fn execute(&self, statements: &str);
