@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use application::dead_letter::LetterFilter;
 use application::error_chain::describe;
 use application::ports::event_queue::{EventQueue, QueueDepths, QueueInspector};
 use application::ports::observer::Observer;
@@ -12,15 +13,19 @@ use application::ports::seen_events::SeenEvents;
 use application::ports::unit_of_work::StoreError;
 use application::use_cases::{ConsumeEvents, ConsumeSettings, ProcessEvents};
 use async_trait::async_trait;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use adapters::clock::SystemClock;
-use adapters::outbound::telemetry::{LatestOutboxDepths, register_queue_depths};
+use adapters::outbound::telemetry::{LatestLetterCounts, LatestOutboxDepths, register_queue_depths};
 
 use crate::config::{Config, ms};
 use crate::telemetry::Telemetry;
 use crate::wiring::{self, Broker, Cache, DeadLetterWork, Queue, Relays, Store};
+
+/// Counting many letters takes a moment, so they are counted at most so often.
+const LETTER_COUNT_INTERVAL_MIN: Duration = Duration::from_secs(15);
 
 /// The queue depths that were read last, for the gauge; `None` while they cannot be read.
 type LatestDepths = Arc<Mutex<Option<QueueDepths>>>;
@@ -33,6 +38,7 @@ pub struct Worker {
     inspector: Arc<dyn QueueInspector>,
     depths: LatestDepths,
     outbox_depths: LatestOutboxDepths,
+    letter_counts: LatestLetterCounts,
     cache_readiness: Arc<LateCheck>,
     observer: Arc<dyn Observer>,
     relays: Relays,
@@ -55,7 +61,7 @@ impl Worker {
         let _gauge = register_queue_depths(&telemetry.meter(), depths.clone());
         let store = wiring::store(config)?;
         let relays = Relays::new(config, &store.outbox(), &wiring::relay_observer(telemetry))?;
-        let dead_letters = DeadLetterWork::new(config, broker, &store)?;
+        let dead_letters = DeadLetterWork::new(config, broker, &store, telemetry)?;
         Ok(Self {
             config: config.clone(),
             store,
@@ -63,6 +69,7 @@ impl Worker {
             inspector: broker.inspector(config),
             depths,
             outbox_depths: wiring::outbox_gauges(telemetry),
+            letter_counts: wiring::letter_gauges(telemetry),
             cache_readiness: Arc::default(),
             observer,
             relays,
@@ -87,23 +94,50 @@ impl Worker {
         let dead_letters = std::mem::take(&mut self.dead_letters);
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
-        let depths = tokio::spawn(watch_depths(
-            self.inspector.clone(),
-            self.depths.clone(),
-            ms(self.config.worker.queue_depth_interval_ms),
-            stop.clone(),
-        ));
-        let outbox_depths = tokio::spawn(wiring::watch_outbox(
-            self.store.outbox(),
-            self.outbox_depths.clone(),
-            ms(self.config.worker.queue_depth_interval_ms),
-            stop.clone(),
-        ));
+        let watching = self.watch(stop);
         let result =
             tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop), dead_letters.run(stop));
-        depths.abort();
-        outbox_depths.abort();
+        watching.iter().for_each(JoinHandle::abort);
         result.map(|_| ())
+    }
+
+    /// Counts what waits and what was given up, for the gauges.
+    fn watch(&self, stop: &CancellationToken) -> [JoinHandle<()>; 3] {
+        let interval = ms(self.config.worker.queue_depth_interval_ms);
+        let (inspector, depths) = (self.inspector.clone(), self.depths.clone());
+        let queues = wiring::watch(
+            "the queues",
+            interval,
+            stop.clone(),
+            move || {
+                let inspector = inspector.clone();
+                async move { inspector.depths().await }
+            },
+            move |found| *depths.lock().unwrap_or_else(PoisonError::into_inner) = found,
+        );
+        let (outbox, latest) = (self.store.outbox(), self.outbox_depths.clone());
+        let outbox = wiring::watch(
+            "the outbox",
+            interval,
+            stop.clone(),
+            move || {
+                let outbox = outbox.clone();
+                async move { outbox.depths().await }
+            },
+            move |found| latest.set(found),
+        );
+        let (letters, latest) = (self.store.dead_letters(), self.letter_counts.clone());
+        let letters = wiring::watch(
+            "the dead letters",
+            interval.max(LETTER_COUNT_INTERVAL_MIN),
+            stop.clone(),
+            move || {
+                let letters = letters.clone();
+                async move { letters.counts(&LetterFilter::default()).await }
+            },
+            move |found| latest.set(found),
+        );
+        [tokio::spawn(queues), tokio::spawn(outbox), tokio::spawn(letters)]
     }
 
     /// Migrates or checks the schema and reads the store's identity, as often as it takes. `None` on `stop`.
@@ -179,25 +213,6 @@ impl Worker {
                     worker.shutdown_grace_ms
                 ),
             }
-        }
-    }
-}
-
-async fn watch_depths(
-    inspector: Arc<dyn QueueInspector>,
-    latest: LatestDepths,
-    interval: Duration,
-    stop: CancellationToken,
-) {
-    while !stop.is_cancelled() {
-        let depths = inspector.depths().await;
-        if let Err(error) = &depths {
-            tracing::debug!(error = describe(error), "queue depths cannot be read");
-        }
-        *latest.lock().unwrap_or_else(PoisonError::into_inner) = depths.ok();
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(interval) => {}
         }
     }
 }

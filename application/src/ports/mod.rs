@@ -5,6 +5,7 @@
 //! stamped with the suite.
 
 pub mod clock;
+pub mod dead_letter_observer;
 pub mod dead_letter_queue;
 pub mod dead_letters;
 pub mod destination;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use application::ports::clock::Clock;
+use application::ports::dead_letter_observer::DeadLetterObserver;
 use application::use_cases::dead_letters::{
     ArchiveDeadLetters, ArchiveSettings, RunReplays, RunReplaysSettings,
 };
@@ -13,10 +14,14 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use adapters::clock::SystemClock;
+use adapters::outbound::telemetry::{
+    LatestLetterCounts, OpenTelemetryDeadLetterObserver, register_letter_counts,
+};
 
 use super::broker::{Broker, Publisher};
 use super::{process_name, sources};
 use crate::config::{Config, ms};
+use crate::telemetry::Telemetry;
 use crate::wiring::Store;
 
 /// The archive and the replays, before they run.
@@ -31,15 +36,23 @@ impl DeadLetterWork {
     ///
     /// # Errors
     /// A setting cannot be used.
-    pub fn new(config: &Config, broker: &Broker, store: &Store) -> anyhow::Result<Self> {
+    pub fn new(
+        config: &Config,
+        broker: &Broker,
+        store: &Store,
+        telemetry: &Telemetry,
+    ) -> anyhow::Result<Self> {
         let settings = &config.dead_letters;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let observer: Arc<dyn DeadLetterObserver> =
+            Arc::new(OpenTelemetryDeadLetterObserver::new(&telemetry.meter()));
         let archive = if settings.archive {
             Some(ArchiveDeadLetters::new(
                 broker.dead_letter_queue(config),
                 store.dead_letters(),
                 sources(config)?,
                 clock.clone(),
+                observer.clone(),
                 ArchiveSettings {
                     consumer: ConsumerName::parse(&config.worker.consumer)?,
                     backoff_max: ms(config.worker.backoff_max_ms),
@@ -55,6 +68,7 @@ impl DeadLetterWork {
                 store.replay_jobs(),
                 publisher.port(),
                 clock,
+                observer,
                 RunReplaysSettings {
                     runner: process_name().to_owned(),
                     lease: Duration::from_secs(settings.lease_s),
@@ -93,4 +107,9 @@ impl DeadLetterWork {
         }
         Ok(())
     }
+}
+
+/// Registers the gauge of the letters in the store; whoever counts them sets what is given.
+pub fn letter_gauges(telemetry: &Telemetry) -> LatestLetterCounts {
+    register_letter_counts(&telemetry.meter())
 }

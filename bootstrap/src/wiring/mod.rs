@@ -8,6 +8,7 @@ mod outbox;
 mod quarantine;
 mod sources;
 mod store;
+mod watch;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
@@ -24,11 +25,12 @@ use crate::telemetry::Telemetry;
 
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
-pub use dead_letters::DeadLetterWork;
-pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer, watch_outbox};
+pub use dead_letters::{DeadLetterWork, letter_gauges};
+pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer};
 pub use quarantine::quarantine;
 pub use sources::{provider_names, source_mode, source_problems, source_provider, sources};
 pub use store::{Store, store};
+pub use watch::watch;
 
 /// Every TLS connection of the process uses this one provider.
 pub fn install_crypto_provider() {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use application::error_chain::describe;
 use application::ports::destination::Destination;
 use application::ports::outbox::{Outbox, Start};
 use application::ports::relay_observer::RelayObserver;
@@ -105,26 +104,6 @@ pub fn endpoint_problems(destination: &DestinationConfig) -> Vec<HttpSetupError>
 /// The metrics of this process's relays.
 pub fn relay_observer(telemetry: &Telemetry) -> Arc<dyn RelayObserver> {
     Arc::new(OpenTelemetryRelayObserver::new(&telemetry.meter()))
-}
-
-/// Measures how far the destinations have come, again and again until `stop`.
-pub async fn watch_outbox(
-    outbox: Arc<dyn Outbox>,
-    latest: LatestOutboxDepths,
-    interval: Duration,
-    stop: CancellationToken,
-) {
-    while !stop.is_cancelled() {
-        let depths = outbox.depths().await;
-        if let Err(error) = &depths {
-            tracing::debug!(error = describe(error), "the outbox cannot be measured");
-        }
-        latest.set(depths.ok());
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(interval) => {}
-        }
-    }
 }
 
 fn endpoint(config: &Config, destination: &DestinationConfig) -> anyhow::Result<Arc<dyn Destination>> {

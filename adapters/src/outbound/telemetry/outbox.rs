@@ -122,25 +122,8 @@ pub fn register_outbox_depths(meter: &Meter) -> LatestOutboxDepths {
 mod tests {
     use std::time::Duration;
 
-    use opentelemetry::metrics::MeterProvider;
-    use opentelemetry_sdk::metrics::SdkMeterProvider;
-    use prometheus::{Registry, TextEncoder};
-
+    use super::super::scrape::page;
     use super::*;
-
-    fn page(with: impl FnOnce(&Meter)) -> Vec<String> {
-        let registry = Registry::new();
-        let exporter = opentelemetry_prometheus::exporter()
-            .with_registry(registry.clone())
-            .scope_info_enabled(false)
-            .without_target_info()
-            .build()
-            .unwrap();
-        let provider = SdkMeterProvider::builder().with_reader(exporter).build();
-        with(&provider.meter("test"));
-        let page = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
-        page.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
-    }
 
     #[test]
     fn messages_are_counted_by_destination_and_outcome() {

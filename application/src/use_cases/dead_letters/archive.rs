@@ -11,6 +11,7 @@ use crate::backoff::waits;
 use crate::dead_letter::NewDeadLetter;
 use crate::error_chain::describe;
 use crate::ports::clock::Clock;
+use crate::ports::dead_letter_observer::DeadLetterObserver;
 use crate::ports::dead_letter_queue::{DeadLetterMessage, DeadLetterQueue, DeadLetterSubscription};
 use crate::ports::dead_letters::DeadLetters;
 use crate::ports::event_queue::QueueError;
@@ -41,6 +42,7 @@ pub struct ArchiveDeadLetters {
     letters: Arc<dyn DeadLetters>,
     sources: Sources,
     clock: Arc<dyn Clock>,
+    observer: Arc<dyn DeadLetterObserver>,
     settings: ArchiveSettings,
 }
 
@@ -65,9 +67,10 @@ impl ArchiveDeadLetters {
         letters: Arc<dyn DeadLetters>,
         sources: Sources,
         clock: Arc<dyn Clock>,
+        observer: Arc<dyn DeadLetterObserver>,
         settings: ArchiveSettings,
     ) -> Self {
-        Self { queue, letters, sources, clock, settings }
+        Self { queue, letters, sources, clock, observer, settings }
     }
 
     /// Runs until `stop` is cancelled, then finishes the batch in hand. A subscription that ends for any
@@ -158,7 +161,10 @@ impl ArchiveDeadLetters {
         let mut waits = self.backoff();
         loop {
             let error = match self.letters.store(letters.to_vec()).await {
-                Ok(new) => return Storing::Stored(new),
+                Ok(new) => {
+                    self.observer.archived(new);
+                    return Storing::Stored(new);
+                }
                 Err(error @ StoreError::Permanent(_)) => return Storing::Refused(error),
                 Err(error) => error,
             };

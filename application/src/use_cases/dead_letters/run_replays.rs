@@ -12,6 +12,7 @@ use crate::backoff::waits;
 use crate::envelope::Envelope;
 use crate::error_chain::describe;
 use crate::ports::clock::Clock;
+use crate::ports::dead_letter_observer::DeadLetterObserver;
 use crate::ports::event_publisher::{EventPublisher, PublishError};
 use crate::ports::replay_jobs::{JOBS_MAX, NextMembers, ReplayJobs, Take};
 use crate::ports::unit_of_work::StoreError;
@@ -45,6 +46,7 @@ pub struct RunReplays {
     jobs: Arc<dyn ReplayJobs>,
     publisher: Arc<dyn EventPublisher>,
     clock: Arc<dyn Clock>,
+    observer: Arc<dyn DeadLetterObserver>,
     settings: RunReplaysSettings,
 }
 
@@ -62,9 +64,10 @@ impl RunReplays {
         jobs: Arc<dyn ReplayJobs>,
         publisher: Arc<dyn EventPublisher>,
         clock: Arc<dyn Clock>,
+        observer: Arc<dyn DeadLetterObserver>,
         settings: RunReplaysSettings,
     ) -> Self {
-        Self { jobs, publisher, clock, settings }
+        Self { jobs, publisher, clock, observer, settings }
     }
 
     /// Runs until `stop` is cancelled, then finishes the letters in hand.
@@ -164,8 +167,19 @@ impl RunReplays {
         }
         self.jobs.mark(job, &self.settings.runner, &marked).await?;
         let replayed = marked.iter().filter(|member| member.outcome == MemberOutcome::Replayed).count();
-        report(job, replayed, &marked);
+        self.report(job, replayed, marked.len() - replayed);
         Ok(replayed == marked.len())
+    }
+
+    fn report(&self, job: ReplayJobId, replayed: usize, not_replayed: usize) {
+        if replayed > 0 {
+            self.observer.replayed(replayed);
+            info!(job = job.0, count = replayed, "dead letters replayed");
+        }
+        if not_replayed > 0 {
+            self.observer.not_replayed(not_replayed);
+            warn!(job = job.0, count = not_replayed, "dead letters could not be published");
+        }
     }
 
     fn backoff(&self) -> impl Iterator<Item = Duration> + Send + use<> {
@@ -182,15 +196,6 @@ fn outcome(answer: Result<(), PublishError>, failures: u32) -> MemberOutcome {
             MemberOutcome::Failed { error: describe(&error) }
         }
         Err(error) => MemberOutcome::TryAgain { error: describe(&error) },
-    }
-}
-
-fn report(job: ReplayJobId, replayed: usize, marked: &[MarkedMember]) {
-    if replayed > 0 {
-        info!(job = job.0, count = replayed, "dead letters replayed");
-    }
-    if replayed < marked.len() {
-        warn!(job = job.0, count = marked.len() - replayed, "dead letters could not be published");
     }
 }
 

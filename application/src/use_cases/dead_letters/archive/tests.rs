@@ -1,6 +1,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::ports::dead_letter_observer::MockDeadLetterObserver;
 use crate::ports::dead_letter_queue::{MockDeadLetterQueue, MockDeadLetterSubscription};
 use crate::ports::dead_letters::MockDeadLetters;
 use crate::testing::{FixedClock, envelope};
@@ -69,7 +70,10 @@ fn archive(queue: MockDeadLetterQueue, letters: MockDeadLetters) -> ArchiveDeadL
         hold_max: Duration::ZERO,
     };
     let clock = Arc::new(FixedClock::at_micros(5));
-    ArchiveDeadLetters::new(Arc::new(queue), Arc::new(letters), Sources::default(), clock, settings)
+    let mut observer = MockDeadLetterObserver::new();
+    observer.expect_archived().return_const(());
+    let (queue, letters) = (Arc::new(queue), Arc::new(letters));
+    ArchiveDeadLetters::new(queue, letters, Sources::default(), clock, Arc::new(observer), settings)
 }
 
 async fn archived(

@@ -3,6 +3,7 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use super::*;
+use crate::ports::dead_letter_observer::MockDeadLetterObserver;
 use crate::ports::event_publisher::MockEventPublisher;
 use crate::ports::replay_jobs::MockReplayJobs;
 use crate::replay::{Progress, ReplaySchedule};
@@ -79,7 +80,11 @@ fn publisher(log: &Log, answer: fn(&Envelope) -> Result<(), PublishError>) -> Mo
 }
 
 fn runner(jobs: MockReplayJobs, publisher: MockEventPublisher) -> RunReplays {
-    RunReplays::new(Arc::new(jobs), Arc::new(publisher), Arc::new(FixedClock::at_micros(7)), settings())
+    let mut observer = MockDeadLetterObserver::new();
+    observer.expect_replayed().return_const(());
+    observer.expect_not_replayed().return_const(());
+    let clock = Arc::new(FixedClock::at_micros(7));
+    RunReplays::new(Arc::new(jobs), Arc::new(publisher), clock, Arc::new(observer), settings())
 }
 
 async fn ran(
