@@ -4,9 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use async_trait::async_trait;
-use domain::{
-    EstablishedFact, EventId, EventKey, EventKind, LedgerEntry, PaymentId, SourceName, Timestamp,
-};
+use domain::{EstablishedFact, EventId, EventKey, EventKind, LedgerEntry, PaymentId, SourceName, Timestamp};
 
 use super::unit_of_work::StoreError;
 use crate::dead_letter::{DeadLetterId, DeadLetterSummary, LetterReason, LetterState};
