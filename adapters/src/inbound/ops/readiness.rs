@@ -32,6 +32,13 @@ impl Report {
         self.status == "ready"
     }
 
+    /// Each part by name, whether it is up, whether it is required, and what is wrong with it.
+    pub fn components(&self) -> impl Iterator<Item = (&'static str, bool, bool, Option<&str>)> {
+        self.components.iter().map(|(name, part)| {
+            (*name, part.detail.is_none(), part.required, part.detail.as_deref())
+        })
+    }
+
     /// Each part by name, and what is wrong with it where something is.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         self.components.iter().map(|(name, component)| (*name, component.detail.as_deref()))

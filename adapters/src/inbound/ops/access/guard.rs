@@ -6,9 +6,8 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{self, ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header};
 use actix_web::middleware::Next;
-use actix_web::web::{Bytes, Data, Payload};
-use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, HttpResponse, ResponseError};
-use futures::FutureExt;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse, ResponseError};
 use url::form_urlencoded;
 
 use super::csrf::{CSRF_FIELD, CsrfToken};
@@ -138,9 +137,7 @@ pub async fn guard_page<B: MessageBody + 'static>(
     let cookie = is_new.then(|| visit::cookie(visit.id.clone(), access.secure(request.request())));
     request.extensions_mut().insert::<Visit>(visit);
     let mut response = answer(request, next).await?;
-    if let Some(cookie) = cookie
-        && !response.headers().contains_key(header::SET_COOKIE)
-    {
+    if let Some(cookie) = cookie {
         // A cookie of ours has no character that a header cannot have.
         response.response_mut().add_cookie(&cookie).ok();
     }
@@ -198,12 +195,8 @@ fn log_in_path(request: &HttpRequest) -> String {
 #[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 async fn check_form(request: &mut ServiceRequest, token: &CsrfToken) -> Result<(), Denied> {
     let mut payload = request.take_payload();
-    let bytes = {
-        let taken = Payload::from_request(request.request(), &mut payload).now_or_never();
-        let Some(Ok(mut taken)) = taken else { return Err(Denied::Csrf) };
-        body::read(request.request(), &mut taken, FORM_BYTES_MAX, FORM_DEADLINE).await
-    };
-    let bytes: Bytes = bytes.map_err(|_| Denied::Csrf)?;
+    let read = body::read(request.request(), &mut payload, FORM_BYTES_MAX, FORM_DEADLINE).await;
+    let bytes = read.map_err(|_| Denied::Csrf)?;
     let field = form_urlencoded::parse(&bytes).find(|(name, _)| name == CSRF_FIELD);
     let is_ours = field.is_some_and(|(_, value)| token.is(&value));
     request.set_payload(dev::Payload::from(bytes));

@@ -110,6 +110,14 @@ impl Access {
         matches!(self.rule, Rule::Tokens(_))
     }
 
+    /// The names of the tokens that are let in; `None` where there are no tokens.
+    pub fn names(&self) -> Option<Vec<String>> {
+        match &self.rule {
+            Rule::Tokens(tokens) => Some(tokens.names()),
+            Rule::Local(_) | Rule::Closed => None,
+        }
+    }
+
     /// What is true of every request, whoever sends it.
     pub(super) fn check(&self, request: &HttpRequest) -> Result<(), Denied> {
         let headers = request.headers();
