@@ -3,15 +3,14 @@
 
 mod broker;
 mod cache;
+mod ops;
 mod outbox;
 mod quarantine;
 mod sources;
 mod store;
 
-use std::net::TcpListener;
 use std::sync::Arc;
 
-use anyhow::Context;
 use application::ports::observer::Observer;
 use application::use_cases::Audit;
 
@@ -22,6 +21,9 @@ use crate::telemetry::Telemetry;
 
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
+pub use ops::{
+    OpsParts, ops_access, ops_address, ops_is_closed, ops_listener, ops_services, store_services,
+};
 pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer, watch_outbox};
 pub use quarantine::quarantine;
 pub use sources::{provider_names, source_mode, source_problems, source_provider, sources};
@@ -36,15 +38,6 @@ pub fn install_crypto_provider() {
 /// The metrics of this process.
 pub fn observer(telemetry: &Telemetry) -> Arc<dyn Observer> {
     Arc::new(OpenTelemetryObserver::new(&telemetry.meter()))
-}
-
-/// The bound operators' listener.
-///
-/// # Errors
-/// The address cannot be bound.
-pub fn ops_listener(config: &Config) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(&config.ops.bind)
-        .with_context(|| format!("ops.bind: cannot listen on {}", config.ops.bind))
 }
 
 /// The audit over store and broker.
