@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use crate::config::{Config, scheme};
+use crate::wiring::ops_is_closed;
 
 /// The text, for standard output. Shows no password: of a URL with a host only scheme and host.
 pub fn text(config: &Config, webhooks: SocketAddr, operators: SocketAddr) -> String {
@@ -18,12 +19,17 @@ pub fn text(config: &Config, webhooks: SocketAddr, operators: SocketAddr) -> Str
     let mut text = format!(
         "payonce {version}\n  \
            webhooks   http://{webhooks}/webhooks/{{source}}   (sources: {sources})\n  \
-           operators  http://{operators}   (/health/ready, /metrics)\n  \
+           operators  http://{operators}/   ({ops})\n  \
            store      {store}\n  \
            broker     {broker}\n  \
            cache      {cache}\n",
         version = env!("CARGO_PKG_VERSION"),
         sources = sources.join(", "),
+        ops = if ops_is_closed(config, operators.ip()) {
+            "nobody is let in: set ops.tokens_file; /health/ready and /metrics answer"
+        } else {
+            "the page; /api/openapi.json, /health/ready, /metrics"
+        },
     );
     let native = config
         .sources
@@ -75,6 +81,14 @@ mod tests {
         let text = text(&config(&[]), address(3000), address(9000));
         assert!(text.contains("curl -i http://127.0.0.1:3000/webhooks/payment"), "{text}");
         assert!(text.contains("sqlite:payonce-data/payonce.db"), "{text}");
+    }
+
+    #[test]
+    fn it_says_whether_operators_are_let_in() {
+        let config = config(&[]);
+        assert!(text(&config, address(3000), address(9000)).contains("http://127.0.0.1:9000/   (the page"));
+        let everywhere = SocketAddr::from(([0, 0, 0, 0], 9000));
+        assert!(text(&config, address(3000), everywhere).contains("set ops.tokens_file"));
     }
 
     #[test]

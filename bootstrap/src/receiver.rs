@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use application::ports::observer::Observer;
 use application::ports::readiness::ReadinessCheck;
-use application::use_cases::AcceptEvent;
+use application::use_cases::{AcceptEvent, ReviewQuarantine};
 use tokio_util::sync::CancellationToken;
 
 use adapters::clock::SystemClock;
@@ -22,6 +22,7 @@ pub struct Receiver {
     address: SocketAddr,
     accept: AcceptEvent,
     publisher: Publisher,
+    review: Option<Arc<ReviewQuarantine>>,
     settings: HttpSettings,
     drain_delay: Duration,
 }
@@ -36,17 +37,20 @@ impl Receiver {
             .with_context(|| format!("http.bind: cannot listen on {}", config.http.bind))?;
         let address = listener.local_addr()?;
         let publisher = broker.publisher(config);
-        let mut accept =
-            AcceptEvent::new(wiring::sources(config)?, publisher.port(), Arc::new(SystemClock), observer);
+        let sources = wiring::sources(config)?;
+        let mut accept = AcceptEvent::new(sources.clone(), publisher.port(), Arc::new(SystemClock), observer);
         let quarantine = wiring::quarantine(config)?;
         if let Some(quarantine) = &quarantine {
             accept = accept.with_quarantine(quarantine.clone());
         }
+        let review =
+            quarantine.map(|quarantine| Arc::new(ReviewQuarantine::new(quarantine, sources, accept.clone())));
         Ok(Self {
             listener,
             address,
             accept,
             publisher,
+            review,
             settings: http_settings(config),
             drain_delay: ms(config.http.drain_delay_ms),
         })
@@ -55,6 +59,11 @@ impl Receiver {
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Reviews what it has refused; `None` where that is not kept.
+    pub fn review(&self) -> Option<Arc<ReviewQuarantine>> {
+        self.review.clone()
     }
 
     /// The parts that its readiness depends on.

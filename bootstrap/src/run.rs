@@ -1,8 +1,11 @@
 //! The frame of every executable: configuration, telemetry, signals, exit code.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use adapters::inbound::ops::OpsListener;
 use anyhow::Context;
 use secrecy::ExposeSecret;
 
@@ -11,7 +14,7 @@ use crate::config::{Config, scheme};
 use crate::lifecycle::Shutdown;
 use crate::receiver::Receiver;
 use crate::telemetry::Telemetry;
-use crate::wiring::{self, Broker};
+use crate::wiring::{self, Broker, OpsParts};
 use crate::worker::Worker;
 
 /// What `receiver` and `worker` take on the command line.
@@ -106,21 +109,13 @@ pub async fn serve(
         Parts::Worker | Parts::Both => Some(Worker::build(config, &broker, observer, telemetry)?),
         Parts::Receiver => None,
     };
-    let mut checks = Vec::new();
-    checks.extend(receiver.iter().flat_map(Receiver::readiness));
-    checks.extend(worker.iter().flat_map(Worker::readiness));
     let ops = wiring::ops_listener(config)?;
+    let serving = ops_listener(config, telemetry, shutdown, receiver.as_ref(), worker.as_ref(), &ops)?;
     if let (Parts::Both, Some(receiver)) = (parts, &receiver) {
         println!("{}", banner::text(config, receiver.address(), ops.local_addr()?));
     }
     let ops_stop = tokio_util::sync::CancellationToken::new();
-    let ops = tokio::spawn(adapters::inbound::ops::serve(
-        ops,
-        checks,
-        telemetry.metrics_page(),
-        shutdown.soft.clone(),
-        ops_stop.clone(),
-    ));
+    let ops = tokio::spawn(adapters::inbound::ops::serve(ops, serving, ops_stop.clone()));
     let result = tokio::select! {
         result = run_parts(receiver, worker, shutdown) => result,
         () = shutdown.hard.cancelled() => Err(anyhow::anyhow!("stopped before everything was finished")),
@@ -129,6 +124,39 @@ pub async fn serve(
     ops_stop.cancel();
     ops.await.context("the operators' listener ended")?.context("the operators' listener failed")?;
     result.map(|()| ExitCode::SUCCESS)
+}
+
+/// What the operators' listener of these parts serves.
+fn ops_listener(
+    config: &Config,
+    telemetry: &Telemetry,
+    shutdown: &Shutdown,
+    receiver: Option<&Receiver>,
+    worker: Option<&Worker>,
+    listener: &TcpListener,
+) -> anyhow::Result<OpsListener> {
+    let address = listener.local_addr()?.ip();
+    if wiring::ops_is_closed(config, address) {
+        tracing::warn!(
+            "ops.bind is not a loopback address and ops.tokens_file is not set: metrics and health answer, and \
+             nobody is let in to the page and the API"
+        );
+    }
+    let mut checks = Vec::new();
+    checks.extend(receiver.iter().flat_map(|receiver| receiver.readiness()));
+    checks.extend(worker.iter().flat_map(|worker| worker.readiness()));
+    let parts = OpsParts {
+        store: worker.map(Worker::store_services).transpose()?,
+        queue: worker.map(Worker::inspector),
+        quarantine: receiver.and_then(Receiver::review),
+        checks,
+    };
+    let access = wiring::ops_access(config, address)?.with_meter(&telemetry.meter());
+    Ok(OpsListener {
+        services: Arc::new(wiring::ops_services(config, telemetry, parts)?),
+        access: Arc::new(access),
+        draining: shutdown.soft.clone(),
+    })
 }
 
 /// An embedded queue has one process for both parts: a receiver without a worker would fill it for nobody.

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::services::StoreServices;
 use adapters::outbound::telemetry::{LatestLetterCounts, LatestOutboxDepths, register_queue_depths};
 
 use crate::config::{Config, ms};
@@ -75,6 +76,19 @@ impl Worker {
             relays,
             dead_letters,
         })
+    }
+
+    /// What operators do with its store.
+    ///
+    /// # Errors
+    /// A source cannot be set up.
+    pub fn store_services(&self) -> anyhow::Result<StoreServices> {
+        wiring::store_services(&self.config, &self.store)
+    }
+
+    /// Counts what waits for it.
+    pub fn inspector(&self) -> Arc<dyn QueueInspector> {
+        self.inspector.clone()
     }
 
     /// The parts that its readiness depends on.

@@ -349,4 +349,5 @@ event_queue_contract!(amqp, crate::event_queue::amqp_fixture::AmqpFixture);
 mod amqp_faults;
 pub mod amqp_fixture;
 mod amqp_poison;
+mod amqp_waiting;
 pub mod embedded;

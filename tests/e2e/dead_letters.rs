@@ -1,5 +1,6 @@
 //! What is given up, from the failure to the replay, by the real executables in both worlds.
 
+mod attempts;
 mod behaviours;
 mod broker_only;
 mod embedded;

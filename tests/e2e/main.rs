@@ -15,6 +15,7 @@ mod native_source;
 mod outbox;
 mod outbox_embedded;
 mod outcomes;
+mod poison;
 mod send;
 mod traces;
 mod volume;

@@ -41,19 +41,30 @@ impl TestVhost {
         let name = format!("test-{:016x}", RandomState::new().build_hasher().finish());
         let mut url = Url::parse(&crate::service("PAYONCE_TEST_AMQP_URL")).expect("an AMQP URL");
         url.set_path(&name);
-        let user = url.username().to_owned();
-        let made = name.clone();
-        tokio::task::spawn_blocking(move || {
-            api("PUT", &format!("vhosts/{made}"), &json!({}));
-            let all = json!({"configure": ".*", "write": ".*", "read": ".*"});
-            api("PUT", &format!("permissions/{made}/{user}"), &all);
-        })
-        .await
-        .expect("the vhost is made");
-        let properties = ConnectionProperties::default().with_connection_name(HARNESS.into());
-        let connection =
-            Connection::connect(url.as_str(), properties).await.expect("a connection to the vhost");
+        make(name.clone(), url.username().to_owned()).await;
+        let connection = connect(&url).await;
         Self { name, url, connection }
+    }
+
+    /// Deletes it with all that is in it, and makes it anew.
+    ///
+    /// # Panics
+    /// The broker or its management API does not answer.
+    pub async fn recreate(&mut self) {
+        let deleted = self.name.clone();
+        tokio::task::spawn_blocking(move || api("DELETE", &format!("vhosts/{deleted}"), &Value::Null))
+            .await
+            .expect("the vhost is deleted");
+        make(self.name.clone(), self.url.username().to_owned()).await;
+        self.reconnect().await;
+    }
+
+    /// Connects anew, as after the broker was restarted.
+    ///
+    /// # Panics
+    /// The broker does not answer.
+    pub async fn reconnect(&mut self) {
+        self.connection = connect(&self.url).await;
     }
 
     /// Its AMQP URL.
@@ -260,6 +271,21 @@ impl Drop for TestVhost {
     fn drop(&mut self) {
         request("DELETE", &format!("vhosts/{}", self.name), &Value::Null).ok();
     }
+}
+
+async fn make(vhost: String, user: String) {
+    tokio::task::spawn_blocking(move || {
+        api("PUT", &format!("vhosts/{vhost}"), &json!({}));
+        let all = json!({"configure": ".*", "write": ".*", "read": ".*"});
+        api("PUT", &format!("permissions/{vhost}/{user}"), &all);
+    })
+    .await
+    .expect("the vhost is made");
+}
+
+async fn connect(vhost: &Url) -> Connection {
+    let properties = ConnectionProperties::default().with_connection_name(HARNESS.into());
+    Connection::connect(vhost.as_str(), properties).await.expect("a connection to the vhost")
 }
 
 /// Asks the management API.

@@ -22,15 +22,28 @@ pub fn service(variable: &str) -> String {
 /// # Panics
 /// It fails.
 pub async fn control(command: &str, name: &str) {
+    run(&[command, name]).await;
+}
+
+/// Sets one of RabbitMQ's own settings, such as `consumer_timeout`, for everything that is opened from now on and
+/// until it is started again. Only tests that run alone may do that.
+///
+/// # Panics
+/// It fails.
+pub async fn set_in_broker(setting: &str, value: u32) {
+    run(&["rabbitmqctl", "eval", &format!("application:set_env(rabbit, {setting}, {value}).")]).await;
+}
+
+async fn run(arguments: &[&str]) {
     let output = Command::new(service("PAYONCE_TEST_SERVICES"))
-        .args([command, name])
+        .args(arguments)
         .stdin(Stdio::null())
         .output()
         .await
         .expect("services.sh runs");
     assert!(
         output.status.success(),
-        "services.sh {command} {name}: {}",
+        "services.sh {arguments:?}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
 }

@@ -2,5 +2,7 @@
 
 pub mod amqp;
 pub mod embedded;
+mod held;
 pub mod http;
 pub mod ops;
+mod problem;

@@ -26,6 +26,8 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
         names.map(|names| format!("sources {names}")).map_err(|error| format!("{error:#}")),
     );
 
+    report("operators", operators(config).map_err(|error| format!("{error:#}")));
+
     let store = wiring::store(config)?;
     let pending = store.admin().pending_migrations().await;
     report(
@@ -47,6 +49,20 @@ pub(super) async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     let cache = wiring::cache(config, CHECK_NAMESPACE)?;
     report("cache", cache.readiness().check().await.map(|()| "answers".to_owned()));
     Ok(if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn operators(config: &Config) -> anyhow::Result<String> {
+    let address = wiring::ops_address(config)?;
+    let access = wiring::ops_access(config, address.ip())?;
+    Ok(match access.names() {
+        Some(names) if names.is_empty() => "the file of tokens has none, so nobody is let in".to_owned(),
+        Some(names) => format!("who has one of {} tokens is let in: {}", names.len(), names.join(", ")),
+        None if wiring::ops_is_closed(config, address.ip()) => {
+            "nobody is let in, since ops.tokens_file is not set and ops.bind is not a loopback address"
+                .to_owned()
+        }
+        None => "everybody on this machine is let in".to_owned(),
+    })
 }
 
 async fn broker(config: &Config) -> anyhow::Result<String> {

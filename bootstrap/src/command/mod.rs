@@ -9,6 +9,7 @@ mod migrate;
 mod send;
 mod sources;
 mod table;
+mod token;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Command {
     Sources(sources::SourcesArgs),
     /// Sign a body as a source's provider would, and send it; exit 1 unless it is answered 2xx
     Send(send::SendArgs),
+    /// Make a token for an operator, and the line that lets it in; the token is shown once and kept nowhere
+    Token(token::TokenArgs),
     /// Print the commented default configuration file
     DefaultConfig,
 }
@@ -76,6 +79,10 @@ pub fn run(cli: Cli) -> ExitCode {
         }
         Some(Command::Send(args)) => {
             exit_code(with_config(file, async |config| send::run(config, &args).await))
+        }
+        Some(Command::Token(args)) => {
+            print!("{}", token::text(&args));
+            ExitCode::SUCCESS
         }
         Some(Command::DefaultConfig) => {
             print!("{DEFAULT_FILE}");

@@ -67,6 +67,10 @@ pub struct HttpConfig {
 #[expect(missing_docs, reason = "config/default.toml documents every key")]
 pub struct OpsConfig {
     pub bind: String,
+    pub tokens_file: String,
+    pub hosts: Vec<String>,
+    pub cookie_secure: bool,
+    pub masked_fields: Vec<String>,
 }
 
 /// `[store]`
@@ -83,6 +87,7 @@ pub struct StoreConfig {
     pub lock_timeout_ms: u64,
     pub idle_in_transaction_timeout_ms: u64,
     pub migrate_on_start: bool,
+    pub retention_s: u64,
 }
 
 /// `[broker]`

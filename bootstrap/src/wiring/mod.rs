@@ -4,6 +4,7 @@
 mod broker;
 mod cache;
 mod dead_letters;
+mod ops;
 mod outbox;
 mod quarantine;
 mod sources;
@@ -11,10 +12,8 @@ mod store;
 mod watch;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::net::TcpListener;
 use std::sync::{Arc, LazyLock};
 
-use anyhow::Context;
 use application::ports::observer::Observer;
 use application::use_cases::Audit;
 
@@ -26,6 +25,7 @@ use crate::telemetry::Telemetry;
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
 pub use dead_letters::{DeadLetterWork, letter_gauges};
+pub use ops::{OpsParts, ops_access, ops_address, ops_is_closed, ops_listener, ops_services, store_services};
 pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer};
 pub use quarantine::quarantine;
 pub use sources::{provider_names, source_mode, source_problems, source_provider, sources};
@@ -51,15 +51,6 @@ fn process_name() -> &'static str {
         format!("{host}/{}/{random:016x}", std::process::id())
     });
     &NAME
-}
-
-/// The bound operators' listener.
-///
-/// # Errors
-/// The address cannot be bound.
-pub fn ops_listener(config: &Config) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(&config.ops.bind)
-        .with_context(|| format!("ops.bind: cannot listen on {}", config.ops.bind))
 }
 
 /// The audit over store and broker.

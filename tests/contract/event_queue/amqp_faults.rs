@@ -123,6 +123,26 @@ async fn a_subscription_ends_when_its_connection_is_closed_and_the_next_one_gets
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_ends_when_its_vhost_is_deleted_and_the_next_one_consumes() {
+    let mut fixture = fixture().await;
+    let mut subscription = subscribe(&fixture).await;
+    publish(&fixture, 0..1).await;
+    take(&mut *subscription, 1).await;
+    fixture.vhost.recreate().await;
+    fails(&mut *subscription).await;
+    assert!(fixture.queue.check().await.is_err());
+    subscription.close().await.ok();
+    // Subscribing declares everything, as on a new broker.
+    let mut again = subscribe(&fixture).await;
+    fixture.queue.check().await.expect("subscribed");
+    assert!(fixture.publisher.wait_until_serving(Duration::from_secs(20)).await);
+    publish(&fixture, 1..2).await;
+    let taken = take(&mut *again, 1).await;
+    assert_eq!(id(&taken[0]), "evt_1");
+    settle(&mut *again, taken, &Action::Acknowledge).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_retry_or_dead_letter_without_a_queue_leaves_its_original() {
     for (queue, action) in [
         (topology::Queues::first().retry(RETRY_DELAY), retry()),

@@ -18,11 +18,18 @@ pub struct RabbitSite {
 impl RabbitSite {
     /// The same with one setting changed.
     pub async fn open_with(key: &str, value: &str) -> Self {
+        Self::open_with_all(&[(key, value)]).await
+    }
+
+    /// The same with settings changed.
+    pub async fn open_with_all(settings: &[(&str, &str)]) -> Self {
         let mut world = World::create().await;
         world.set("PAYONCE__DEAD_LETTERS__POLL_MS", "50");
         world.set("PAYONCE__BROKER__CONFIRM_TIMEOUT_MS", "2000");
         world.set("PAYONCE__DEAD_LETTERS__LEASE_S", "5");
-        world.set(key, value);
+        for (key, value) in settings {
+            world.set(key, value);
+        }
         let receiver = world.receiver().await;
         let worker = world.worker().await;
         Self { world, worker, receiver }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use domain::EventId;
 use serde::Serialize;
 
-use super::held::Held;
+use crate::inbound::held::Held;
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::body::{BodyStream, SizedStream, to_bytes_limited};
+use actix_web::error::PayloadError;
 use actix_web::http::header;
-use actix_web::web::Payload;
 use bytes::Bytes;
+use futures::Stream;
 
 /// Why there is no body to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl BodyError {
 #[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn read(
     request: &HttpRequest,
-    payload: &mut Payload,
+    payload: &mut (impl Stream<Item = Result<Bytes, PayloadError>> + Unpin),
     bytes_max: usize,
     deadline: Duration,
 ) -> Result<Bytes, BodyError> {

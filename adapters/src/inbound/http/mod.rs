@@ -8,10 +8,8 @@
 //! - 2xx means durable; 503 with `Retry-After` means nothing was wrong with the request.
 
 mod answer;
-mod body;
+pub(super) mod body;
 mod health;
-mod held;
-mod problem;
 mod refusal;
 mod server;
 mod settings;

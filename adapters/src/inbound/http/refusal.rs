@@ -8,17 +8,8 @@ use application::use_cases::accept_event::AcceptError;
 use bytes::Bytes;
 
 use super::body::BodyError;
-use super::held::Held;
-use super::problem::ProblemType;
-
-const fn problem_type(
-    name: &'static str,
-    status: StatusCode,
-    title: &'static str,
-    detail: &'static str,
-) -> ProblemType {
-    ProblemType { name, status, title, detail }
-}
+use crate::inbound::held::Held;
+use crate::inbound::problem::{ProblemType, problem_type};
 
 const NOT_FOUND: ProblemType =
     problem_type("not-found", StatusCode::NOT_FOUND, "Not found", "There is nothing at this path.");

@@ -32,6 +32,18 @@ impl Report {
         self.status == "ready"
     }
 
+    /// Each part by name, whether it is up, whether it is required, and what is wrong with it.
+    pub fn components(&self) -> impl Iterator<Item = (&'static str, bool, bool, Option<&str>)> {
+        self.components
+            .iter()
+            .map(|(name, part)| (*name, part.detail.is_none(), part.required, part.detail.as_deref()))
+    }
+
+    /// Each part by name, and what is wrong with it where something is.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+        self.components.iter().map(|(name, component)| (*name, component.detail.as_deref()))
+    }
+
     /// Asks all parts. A process that drains is not ready, whatever they say.
     pub async fn of(checks: &[Arc<dyn ReadinessCheck>], draining: bool) -> Self {
         let components: BTreeMap<_, _> = join_all(checks.iter().map(ask)).await.into_iter().collect();

@@ -9,7 +9,8 @@ pub(super) const INVARIANTS: &[Invariant] = &[
                 FROM payment_facts AS f WHERE consumer = $1 \
                   AND fact NOT LIKE 'progress:%' AND fact NOT LIKE 'charged:%' AND NOT EXISTS \
                     (SELECT 1 FROM outbox AS o WHERE o.consumer = $1 \
-                     AND o.id = f.source || '/' || f.payment_id || '/' || f.fact) \
+                     AND o.id = f.source || '/' || replace(replace(f.payment_id, '%', '%25'), '/', '%2F') \
+                       || '/' || replace(replace(f.fact, '%', '%25'), '/', '%2F')) \
                   AND established_at >= coalesce( \
                     (SELECT before FROM purges WHERE consumer = $1 AND purged = 'outbox'), established_at) \
                 LIMIT $2",

@@ -5,25 +5,24 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::web::Payload;
 use bytes::Bytes;
 
 /// An answer's body that holds on to the request's until it is sent. While it is held, the server knows that
 /// the request was not read to its end, and closes the connection after a short while of reading it away. If
 /// it were let go, an endless chunked body would be read away for ever.
-pub struct Held {
+pub struct Held<P> {
     content: Option<Bytes>,
-    _payload: Payload,
+    _payload: P,
 }
 
-impl Held {
+impl<P> Held<P> {
     /// `content`, holding on to `payload`.
-    pub const fn new(content: Bytes, payload: Payload) -> Self {
+    pub const fn new(content: Bytes, payload: P) -> Self {
         Self { content: Some(content), _payload: payload }
     }
 }
 
-impl MessageBody for Held {
+impl<P: Unpin> MessageBody for Held<P> {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {

@@ -37,6 +37,16 @@ struct Item<'a> {
     message: &'a str,
 }
 
+/// A kind of refusal.
+pub const fn problem_type(
+    name: &'static str,
+    status: StatusCode,
+    title: &'static str,
+    detail: &'static str,
+) -> ProblemType {
+    ProblemType { name, status, title, detail }
+}
+
 impl ProblemType {
     /// The start of a response, so that headers can be added.
     pub fn response(&self) -> HttpResponseBuilder {
@@ -47,11 +57,16 @@ impl ProblemType {
 
     /// The document.
     pub fn document(&self, errors: &[Problem]) -> Vec<u8> {
+        self.document_saying(self.detail, errors)
+    }
+
+    /// The document, with more to say than is true of every refusal of this kind.
+    pub fn document_saying(&self, detail: &str, errors: &[Problem]) -> Vec<u8> {
         let document = Document {
             r#type: format!("urn:payonce:problem:{}", self.name),
             title: self.title,
             status: self.status.as_u16(),
-            detail: self.detail,
+            detail,
             errors: errors.iter().map(item).collect(),
         };
         // Strings and numbers only: this cannot fail, and an empty body is an answer all the same.
