@@ -79,14 +79,22 @@ async fn every_filter_leaves_out_what_is_not_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_cannot_be_answered_is_refused_with_pointers() {
     let (_store, ops) = with_letters(1).await;
-    let answer =
-        ops.get("/api/dead-letters?reason=nothing&from=yesterday&limit=501&cursor=x&state=gone&group=1").await;
+    let answer = ops
+        .get("/api/dead-letters?reason=nothing&from=yesterday&limit=501&cursor=x&state=gone&group=1")
+        .await;
     assert_eq!(answer.status, 400);
     let mut errors = answer.errors();
     errors.sort_unstable();
     assert_eq!(
         errors,
-        ["?cursor invalid", "?from invalid", "?group invalid", "?limit invalid", "?reason invalid", "?state invalid"]
+        [
+            "?cursor invalid",
+            "?from invalid",
+            "?group invalid",
+            "?limit invalid",
+            "?reason invalid",
+            "?state invalid"
+        ]
     );
     for (query, pointer) in [("sauce=payment", "?sauce"), ("source=A", "?source"), ("limit=0", "?limit")] {
         let answer = ops.get(&format!("/api/dead-letters?{query}")).await;
@@ -141,19 +149,21 @@ async fn the_raw_payload_is_an_attachment_and_it_is_written_down_who_had_it() {
     let answer = ops.get("/api/dead-letters/1/payload").await;
     assert_eq!((answer.status, answer.body.as_slice()), (200, &b"\xff\x00<script>"[..]));
     assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
-    assert_eq!(
-        answer.header("content-disposition"),
-        Some(r#"attachment; filename="dead-letter-1.bin""#)
-    );
+    assert_eq!(answer.header("content-disposition"), Some(r#"attachment; filename="dead-letter-1.bin""#));
     assert_eq!(ops.actions().await[0][..3], ["local", "download payload", "dead letter 1"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_letter_that_is_not_there_is_not_found() {
     let (_store, ops) = with_letters(1).await;
-    for path in ["/api/dead-letters/2", "/api/dead-letters/2/payload", "/api/dead-letters/x", "/api/dead-letters/-1"] {
+    for path in
+        ["/api/dead-letters/2", "/api/dead-letters/2/payload", "/api/dead-letters/x", "/api/dead-letters/-1"]
+    {
         let answer = ops.get(path).await;
-        assert_eq!((answer.status, answer.json()["type"].as_str()), (404, Some("urn:payonce:problem:not-found")));
+        assert_eq!(
+            (answer.status, answer.json()["type"].as_str()),
+            (404, Some("urn:payonce:problem:not-found"))
+        );
     }
     assert!(ops.actions().await.is_empty(), "nothing was handed out");
 }
@@ -184,7 +194,10 @@ async fn letters_are_discarded_by_number_with_a_reason_and_once() {
     let letter = ops.read("/api/dead-letters/1").await;
     assert_eq!(letter["letter"]["state"], "discarded");
     assert_eq!(letter["letter"]["discard_reason"], "refunded by hand");
-    assert_eq!(letter["timeline"].as_array().expect("a timeline").last().expect("steps")["what"], "discarded");
+    assert_eq!(
+        letter["timeline"].as_array().expect("a timeline").last().expect("steps")["what"],
+        "discarded"
+    );
     let actions = ops.actions().await;
     assert_eq!((actions[0][0].as_str(), actions[0][3].as_str()), ("local", "refunded by hand"));
 }

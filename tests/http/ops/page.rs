@@ -60,7 +60,8 @@ impl Browser {
 }
 
 fn cookie_of(answer: &Answer) -> Option<String> {
-    let set = answer.headers.iter().find(|(name, value)| name == "set-cookie" && value.starts_with("payonce_ops="));
+    let set =
+        answer.headers.iter().find(|(name, value)| name == "set-cookie" && value.starts_with("payonce_ops="));
     set.map(|(_, value)| value.split(';').next().expect("a cookie").to_owned())
 }
 
@@ -93,7 +94,9 @@ async fn is_open(ops: &Ops) -> bool {
 async fn who_has_not_logged_in_is_shown_the_log_in() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
     let ops = with_tokens(&tokens, &store).await;
-    for (path, to) in [("/", "/login"), ("/dead-letters?reason=refused", "/login?next=%2Fdead-letters%3Freason%3Drefused")] {
+    for (path, to) in
+        [("/", "/login"), ("/dead-letters?reason=refused", "/login?next=%2Fdead-letters%3Freason%3Drefused")]
+    {
         let answer = ops.get(path).await;
         assert_eq!((answer.status, answer.header("location")), (303, Some(to)));
     }
@@ -115,7 +118,10 @@ async fn a_session_is_begun_by_a_token_and_ended_by_a_log_out() {
     let authorization = format!("Bearer {ANN}");
     let headers = [("Authorization", authorization.as_str())];
     let actions = send(ops.address, "GET", "/api/operator-actions", &headers, b"").await.json();
-    assert_eq!((actions["actions"][0]["what"].as_str(), actions["actions"][1]["what"].as_str()), (Some("log out"), Some("log in")));
+    assert_eq!(
+        (actions["actions"][0]["what"].as_str(), actions["actions"][1]["what"].as_str()),
+        (Some("log out"), Some("log in"))
+    );
     assert_eq!(actions["actions"][0]["actor"], "ann");
 }
 

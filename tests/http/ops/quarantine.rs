@@ -62,7 +62,10 @@ async fn rejected_requests_are_listed_with_what_their_source_says_now() {
     let ops = listen(&store, vec![request("not an event"), request(succeeded_payload("evt_1", "pi_1", 1))]);
     let first = ops.read("/api/quarantine?limit=1").await;
     assert_eq!(first["requests"][0]["reason"], "wrong_signature");
-    assert_eq!(first["requests"][0]["now"], json!({"verdict": "genuine", "reason": null, "events": ["evt_1"]}));
+    assert_eq!(
+        first["requests"][0]["now"],
+        json!({"verdict": "genuine", "reason": null, "events": ["evt_1"]})
+    );
     let next = first["next"].as_str().expect("more");
     let second = ops.read(&format!("/api/quarantine?limit=1&cursor={next}")).await;
     assert_eq!(second["requests"][0]["now"]["verdict"], "refused");
@@ -87,12 +90,16 @@ async fn a_genuine_request_is_taken_in_and_any_other_stays() {
     let store = TestStore::create().await;
     let ops = listen(&store, vec![request("not an event"), request(succeeded_payload("evt_1", "pi_1", 1))]);
     let listed = ops.read("/api/quarantine").await;
-    let ids: Vec<i64> = (0..2).map(|place| listed["requests"][place]["id"].as_i64().expect("a number")).collect();
+    let ids: Vec<i64> =
+        (0..2).map(|place| listed["requests"][place]["id"].as_i64().expect("a number")).collect();
     let why = json!({"why": "the secret was mended"});
     let admitted = ops.post(&format!("/api/quarantine/{}/admit", ids[0]), &why).await;
     assert_eq!((admitted.status, admitted.json()), (200, json!({"events": ["evt_1"]})));
     let refused = ops.post(&format!("/api/quarantine/{}/admit", ids[1]), &why).await;
-    assert_eq!((refused.status, refused.json()["type"].as_str()), (409, Some("urn:payonce:problem:conflict")));
+    assert_eq!(
+        (refused.status, refused.json()["type"].as_str()),
+        (409, Some("urn:payonce:problem:conflict"))
+    );
     assert_eq!(ops.post(&format!("/api/quarantine/{}/admit", ids[0]), &why).await.status, 404);
     assert_eq!(ops.read("/api/quarantine").await["requests"].as_array().map(Vec::len), Some(1));
     let actions = ops.actions().await;

@@ -23,7 +23,9 @@ fn errors(pointer: &str) -> (u16, Vec<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_tells_what_a_replay_would_take_and_changes_nothing() {
     let (_store, ops) = with_letters(3).await;
-    for select in [json!({"ids": [1, 2]}), json!({"filter": {"reason": "refused"}}), json!({"everything": true})] {
+    for select in
+        [json!({"ids": [1, 2]}), json!({"filter": {"reason": "refused"}}), json!({"everything": true})]
+    {
         let answer = ops.post("/api/replays/preview", &json!({"select": select})).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         let state = &answer.json()["states"][0];
@@ -51,7 +53,10 @@ async fn a_replay_is_a_job_of_what_is_open_now() {
     let job = ops.read("/api/replays/1").await;
     assert_eq!((job["state"].as_str(), job["actor"].as_str()), (Some("running"), Some("local")));
     assert_eq!((job["ramp"].as_str(), &job["rate_per_second"]), (Some("2,5"), &json!(7)));
-    assert_eq!(job["progress"], json!({"members": 2, "waiting": 2, "replayed": 0, "failed": 0, "released": 0}));
+    assert_eq!(
+        job["progress"],
+        json!({"members": 2, "waiting": 2, "replayed": 0, "failed": 0, "released": 0})
+    );
     assert_eq!(ops.read("/api/dead-letters/1").await["letter"]["state"], "replaying");
     assert_eq!(ops.actions().await[0][3], "the handler is mended");
 }
@@ -62,7 +67,10 @@ async fn the_same_replay_ordered_again_takes_nothing() {
     let body = json!({"select": {"everything": true}, "why": "again"});
     assert_eq!(ops.post("/api/replays", &body).await.status, 201);
     let again = ops.post("/api/replays", &body).await;
-    assert_eq!((again.status, &again.json()["job"], &again.json()["members"]), (200, &Value::Null, &json!(0)));
+    assert_eq!(
+        (again.status, &again.json()["job"], &again.json()["members"]),
+        (200, &Value::Null, &json!(0))
+    );
     assert!(again.header("location").is_none());
 }
 
@@ -114,7 +122,9 @@ async fn a_job_is_paused_resumed_and_canceled_with_a_reason() {
     let (_store, ops) = with_letters(1).await;
     ops.post("/api/replays", &json!({"select": {"ids": [1]}, "why": "a test"})).await;
     let why = json!({"why": "the provider asks for it"});
-    for (command, state) in [("pause", "paused"), ("pause", "paused"), ("resume", "running"), ("cancel", "canceled")] {
+    for (command, state) in
+        [("pause", "paused"), ("pause", "paused"), ("resume", "running"), ("cancel", "canceled")]
+    {
         let answer = ops.post(&format!("/api/replays/1/{command}"), &why).await;
         assert_eq!((answer.status, answer.json()["state"].as_str()), (200, Some(state)), "{command}");
     }

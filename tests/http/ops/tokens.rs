@@ -29,9 +29,8 @@ impl TokenFile {
 
     /// Replaces it, as an editor does.
     pub fn write(&self, tokens: &[(&str, &str, &str)]) {
-        let line = |(name, scope, token): &(&str, &str, &str)| {
-            format!("{name} {scope} {}", TokenDigest::of(token))
-        };
+        let line =
+            |(name, scope, token): &(&str, &str, &str)| format!("{name} {scope} {}", TokenDigest::of(token));
         let text = tokens.iter().map(line).collect::<Vec<_>>().join("\n");
         let new = self.path().with_extension("new");
         std::fs::write(&new, text).expect("a writable folder");

@@ -34,8 +34,7 @@ const SHOWN_HEADERS: [&str; 10] = [
 ];
 
 /// Parts of the names of headers that are never shown.
-const SECRET_HEADER_PARTS: [&str; 8] =
-    ["auth", "cookie", "digest", "hmac", "key", "secret", "sign", "token"];
+const SECRET_HEADER_PARTS: [&str; 8] = ["auth", "cookie", "digest", "hmac", "key", "secret", "sign", "token"];
 
 /// What can be shown of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +68,9 @@ impl Masking {
         if payload.len() > SHOWN_BYTES_MAX {
             return Shown::Hidden("the payload is too long to be shown");
         }
-        let is_form = content_type
-            .is_some_and(|media| media.trim().to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"));
+        let is_form = content_type.is_some_and(|media| {
+            media.trim().to_ascii_lowercase().starts_with("application/x-www-form-urlencoded")
+        });
         if is_form {
             return self.form(payload);
         }
@@ -267,7 +267,8 @@ mod tests {
     fn the_fields_of_a_form_are_masked_by_each_part_of_their_name() {
         let long = "x".repeat(FORM_VALUE_BYTES_MAX + 1);
         let payload = format!("id=7&payer%5Bemail%5D=x%40y&payload={long}");
-        let shown = masking().show(payload.as_bytes(), Some("Application/x-www-form-urlencoded; charset=utf-8"));
+        let shown =
+            masking().show(payload.as_bytes(), Some("Application/x-www-form-urlencoded; charset=utf-8"));
         let Shown::Form(fields) = shown else { panic!("{shown:?}") };
         assert_eq!(fields[0], ("id".to_owned(), "7".to_owned()));
         assert_eq!(fields[1], ("payer[email]".to_owned(), MASK.to_owned()));

@@ -33,9 +33,7 @@ pub async fn log_in(
 /// Where a visitor goes after the log-in: where they wanted to go, if that is here, else to the first page.
 pub fn after_log_in(wanted: Option<&str>) -> &str {
     let is_here = |path: &&str| {
-        path.starts_with('/')
-            && !path.starts_with("//")
-            && !path.chars().any(|c| c.is_control() || c == '\\')
+        path.starts_with('/') && !path.starts_with("//") && !path.chars().any(|c| c.is_control() || c == '\\')
     };
     wanted.filter(is_here).unwrap_or("/")
 }

@@ -32,7 +32,11 @@ impl LogInLimit {
                 HashMapStateStore::default(),
                 MonotonicClock,
             ),
-            all: RateLimiter::new(Quota::per_minute(TRIES_PER_MINUTE), InMemoryState::default(), MonotonicClock),
+            all: RateLimiter::new(
+                Quota::per_minute(TRIES_PER_MINUTE),
+                InMemoryState::default(),
+                MonotonicClock,
+            ),
         }
     }
 

@@ -43,9 +43,9 @@ pub(super) fn check_origin(request: &HttpRequest) -> Result<(), Denied> {
     }
     let Some(origin) = text("origin") else { return Ok(()) };
     let host = text("host").unwrap_or_default();
-    let ours = ["http://", "https://"].iter().any(|scheme| {
-        origin.strip_prefix(scheme).is_some_and(|origin| origin.eq_ignore_ascii_case(host))
-    });
+    let ours = ["http://", "https://"]
+        .iter()
+        .any(|scheme| origin.strip_prefix(scheme).is_some_and(|origin| origin.eq_ignore_ascii_case(host)));
     if ours { Ok(()) } else { Err(Denied::ForeignOrigin) }
 }
 
@@ -77,7 +77,9 @@ mod tests {
 
     #[test]
     fn local_and_configured_hosts_are_ours_with_any_port() {
-        for ours in ["localhost", "LOCALHOST:9000", "127.0.0.1:1", "[::1]:9000", "[::1]", "Ops.example.com:80"] {
+        for ours in
+            ["localhost", "LOCALHOST:9000", "127.0.0.1:1", "[::1]:9000", "[::1]", "Ops.example.com:80"]
+        {
             assert_eq!(host(ours), Ok(()), "{ours}");
         }
         for foreign in ["", "evil.example", "localhost.evil.example:9000", "127.0.0.1.evil.example", "::1"] {
@@ -90,7 +92,10 @@ mod tests {
         assert!(check_origin(&request(&[])).is_ok());
         let ours = [("origin", "http://localhost:9000"), ("sec-fetch-site", "same-origin")];
         assert!(check_origin(&request(&ours)).is_ok());
-        assert!(check_origin(&request(&[("origin", "https://localhost:9000")])).is_ok(), "behind a TLS proxy");
+        assert!(
+            check_origin(&request(&[("origin", "https://localhost:9000")])).is_ok(),
+            "behind a TLS proxy"
+        );
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header;
-use actix_web::HttpRequest;
 use application::operator::Actor;
 use application::ports::clock::Clock;
 use opentelemetry::KeyValue;
@@ -100,7 +100,8 @@ impl Access {
     #[must_use]
     pub fn with_meter(mut self, meter: &Meter) -> Self {
         let counter = meter.u64_counter("payonce.ops.log_ins");
-        let counter = counter.with_description("Tokens that were tried on the operators' listener, by outcome.");
+        let counter =
+            counter.with_description("Tokens that were tried on the operators' listener, by outcome.");
         self.tries = Some(counter.build());
         self
     }

@@ -119,11 +119,7 @@ mod tests {
     fn one_session_too_many_ends_the_one_that_was_unused_for_longest() {
         let sessions = begun();
         for other in 0..SESSIONS_MAX {
-            sessions.begin(
-                &other.to_string(),
-                TokenDigest::of("token"),
-                START.plus(Duration::from_secs(1)),
-            );
+            sessions.begin(&other.to_string(), TokenDigest::of("token"), START.plus(Duration::from_secs(1)));
         }
         assert!(sessions.token_of("id", START).is_none());
         assert_eq!(sessions.0.lock().unwrap().len(), SESSIONS_MAX);

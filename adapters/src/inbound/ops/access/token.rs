@@ -121,8 +121,7 @@ mod tests {
     #[test]
     fn every_token_is_another_one_and_its_line_lets_it_in() {
         let name = TokenName::parse("ann").unwrap();
-        let (one, two) =
-            (NewToken::generate(&name, Scope::Read), NewToken::generate(&name, Scope::Operate));
+        let (one, two) = (NewToken::generate(&name, Scope::Read), NewToken::generate(&name, Scope::Operate));
         assert_ne!(one.token.expose_secret(), two.token.expose_secret());
         assert_eq!(one.token.expose_secret().len(), TOKEN_PREFIX.len() + 43);
         assert_eq!(one.line, format!("ann read {}", TokenDigest::of(one.token.expose_secret())));

@@ -231,7 +231,8 @@ fn parse_line(line: &str) -> Result<Token, &'static str> {
         return Err("is not `NAME SCOPE sha256:DIGEST`, as `payonce token NAME` prints it");
     };
     Ok(Token {
-        name: TokenName::parse(name).ok_or("has a name with other than letters, digits, '.', '_', '@', '-'")?,
+        name: TokenName::parse(name)
+            .ok_or("has a name with other than letters, digits, '.', '_', '@', '-'")?,
         scope: Scope::from_name(scope).ok_or("has a scope that is neither read nor operate")?,
         digest: TokenDigest::parse(digest).ok_or("does not end with sha256: and 64 hexadecimal digits")?,
     })

@@ -43,7 +43,10 @@ pub struct AccountDoc {
 #[utoipa::path(get, path = "/api/accounts/{account}/balance", tag = "payments",
     params(("account" = String, Path, description = "`source`, or `source:merchant`")),
     responses((status = 200, body = AccountDoc), Problems))]
-pub async fn balance(services: Data<OpsServices>, account: Path<String>) -> Result<Json<AccountDoc>, ApiError> {
+pub async fn balance(
+    services: Data<OpsServices>,
+    account: Path<String>,
+) -> Result<Json<AccountDoc>, ApiError> {
     let account = account.into_inner();
     let payments = &services.store()?.payments;
     let can_be_one = account.len() <= ACCOUNT_BYTES_MAX && !account.chars().any(char::is_control);

@@ -10,9 +10,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, Modify, OpenApi, ToSchema};
 
-use super::{
-    accounts, dead_letters, events, operator_actions, overview, payments, quarantine, replays,
-};
+use super::{accounts, dead_letters, events, operator_actions, overview, payments, quarantine, replays};
 use crate::inbound::problem::MEDIA_TYPE;
 
 /// One thing that is wrong with a request.
@@ -66,9 +64,8 @@ impl IntoResponses for Problems {
             let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemDoc"))).build();
             ResponseBuilder::new().description(description).content(MEDIA_TYPE, content).build()
         };
-        let response = |(status, description): (&str, &str)| {
-            (status.to_owned(), RefOr::T(response(description)))
-        };
+        let response =
+            |(status, description): (&str, &str)| (status.to_owned(), RefOr::T(response(description)));
         PROBLEMS.into_iter().map(response).collect()
     }
 }

@@ -74,12 +74,8 @@ const BODY_TOO_LONG: ProblemType =
     problem_type("body-too-long", StatusCode::PAYLOAD_TOO_LARGE, "The body is too long", "");
 const BODY_TOO_SLOW: ProblemType =
     problem_type("body-too-slow", StatusCode::REQUEST_TIMEOUT, "The body took too long", "");
-const BODY_ENCODED: ProblemType = problem_type(
-    "body-encoded",
-    StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    "Compressed bodies are not taken",
-    "",
-);
+const BODY_ENCODED: ProblemType =
+    problem_type("body-encoded", StatusCode::UNSUPPORTED_MEDIA_TYPE, "Compressed bodies are not taken", "");
 const UNREADABLE: ProblemType =
     problem_type("unreadable", StatusCode::BAD_REQUEST, "The body cannot be read", "");
 const CONFLICT: ProblemType =
@@ -113,7 +109,7 @@ impl ApiError {
     }
 
     /// A detail of the technology is for the log; whoever asks hears what it means.
-    fn detail(&self) -> String {
+    pub fn detail(&self) -> String {
         match self {
             Self::Store(error) => error.to_string(),
             Self::Queue(_) => "the broker is not available".to_owned(),
@@ -197,7 +193,9 @@ impl From<EditError> for ApiError {
         match error {
             EditError::NoLetter(id) => Self::NoSuch(format!("dead letter {id}")),
             EditError::NotOpen(_) => Self::Conflict(error.to_string()),
-            EditError::KeyMissing | EditError::NoSource(_) => Self::one("/event", "invalid", error.to_string()),
+            EditError::KeyMissing | EditError::NoSource(_) => {
+                Self::one("/event", "invalid", error.to_string())
+            }
             EditError::OtherKey(_) | EditError::Untranslatable(_) => {
                 Self::one("/payload", "invalid", error.to_string())
             }

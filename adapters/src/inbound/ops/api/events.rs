@@ -2,7 +2,8 @@
 
 use actix_web::web::{Data, Json, Path};
 use application::ports::event_reader::{
-    Delivery, DeliveryState, EventFilter, EventMessage, EventOutcome, EventPath, EventSummary, PAGE_EVENTS_MAX,
+    Delivery, DeliveryState, EventFilter, EventMessage, EventOutcome, EventPath, EventSummary,
+    PAGE_EVENTS_MAX,
 };
 use domain::{EventId, EventKey, LedgerEntry, PaymentId, SourceName};
 use serde::{Deserialize, Serialize};
@@ -113,7 +114,10 @@ pub struct EventPageDoc {
 /// The events of a filter that were settled or given up, the newest first
 #[utoipa::path(get, path = "/api/events", tag = "events", params(FindQuery),
     responses((status = 200, body = EventPageDoc), Problems))]
-pub async fn find(services: Data<OpsServices>, query: Query<FindQuery>) -> Result<Json<EventPageDoc>, ApiError> {
+pub async fn find(
+    services: Data<OpsServices>,
+    query: Query<FindQuery>,
+) -> Result<Json<EventPageDoc>, ApiError> {
     let query = query.0;
     let mut checks = Checks::of_query();
     let filter = EventFilter {
@@ -265,9 +269,8 @@ pub async fn show(
     path: Path<(String, String)>,
 ) -> Result<Json<EventPathDoc>, ApiError> {
     let (source, id) = path.into_inner();
-    let no_such = || {
-        ApiError::NoSuch(format!("event {id:?} of the source {source:?} that was settled or given up"))
-    };
+    let no_such =
+        || ApiError::NoSuch(format!("event {id:?} of the source {source:?} that was settled or given up"));
     let events = &services.store()?.events;
     let (Ok(source_name), Ok(event_id)) = (SourceName::parse(&source), EventId::parse(&id)) else {
         return Err(no_such());

@@ -37,7 +37,11 @@ impl<T: DeserializeOwned> Query<T> {
             .map(|(key, value)| (key.into_owned(), value.into_owned()))
             .collect();
         if pairs.len() > QUERY_KEYS_MAX {
-            return Err(ApiError::one("?", "too_many", format!("the query has more than {QUERY_KEYS_MAX} keys")));
+            return Err(ApiError::one(
+                "?",
+                "too_many",
+                format!("the query has more than {QUERY_KEYS_MAX} keys"),
+            ));
         }
         let source = MapDeserializer::<_, ValueError>::new(pairs.into_iter());
         match serde_path_to_error::deserialize(source) {
@@ -180,7 +184,10 @@ mod tests {
     #[test]
     fn an_unknown_member_is_pointed_at() {
         assert_eq!(pointer_of(Body::<Wanted>::parse(br#"{"b":1}"#)), "/b");
-        assert_eq!(pointer_of(Body::<Wanted>::parse(br#"{"list":[{"n":1},{"n":1,"x/y":2}]}"#)), "/list/1/x~1y");
+        assert_eq!(
+            pointer_of(Body::<Wanted>::parse(br#"{"list":[{"n":1},{"n":1,"x/y":2}]}"#)),
+            "/list/1/x~1y"
+        );
         assert_eq!(pointer_of(Body::<Wanted>::parse(br#"{"list":[{"n":-1}]}"#)), "/list/0/n");
         assert!(Body::<Wanted>::parse(br#"{"a":"x"}"#).is_ok());
     }

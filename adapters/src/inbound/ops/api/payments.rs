@@ -97,9 +97,8 @@ pub struct PaymentDoc {
 impl PaymentDoc {
     fn of(view: &PaymentView, timeline: &[TimelineEntry]) -> Self {
         let payment = &view.payment;
-        let money = |minor_units| {
-            payment.currency.map(|currency| MoneyDoc::from(Money::new(minor_units, currency)))
-        };
+        let money =
+            |minor_units| payment.currency.map(|currency| MoneyDoc::from(Money::new(minor_units, currency)));
         Self {
             source: payment.key.source.to_string(),
             id: payment.key.payment_id.to_string(),

@@ -52,9 +52,7 @@ impl From<&Verdict> for VerdictDoc {
                 reason: None,
                 events: events.iter().map(ToString::to_string).collect(),
             },
-            Verdict::Refused(reason) => {
-                Self { verdict: "refused", reason: Some(reason), events: Vec::new() }
-            }
+            Verdict::Refused(reason) => Self { verdict: "refused", reason: Some(reason), events: Vec::new() },
             Verdict::NoSource => Self { verdict: "no_source", reason: None, events: Vec::new() },
         }
     }

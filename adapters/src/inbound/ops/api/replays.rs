@@ -259,7 +259,10 @@ pub struct JobPageDoc {
 /// The replay jobs, the newest first
 #[utoipa::path(get, path = "/api/replays", tag = "replays", params(ListQuery),
     responses((status = 200, body = JobPageDoc), Problems))]
-pub async fn list(services: Data<OpsServices>, query: Query<ListQuery>) -> Result<Json<JobPageDoc>, ApiError> {
+pub async fn list(
+    services: Data<OpsServices>,
+    query: Query<ListQuery>,
+) -> Result<Json<JobPageDoc>, ApiError> {
     let mut checks = Checks::of_query();
     let state = checks.parse("state", query.0.state.as_ref(), |name| {
         JobState::from_name(name).ok_or("is not running, paused, canceled or finished")
@@ -379,9 +382,10 @@ fn schedule(ramp: Option<Vec<u32>>, rate: Option<u32>) -> Result<ReplaySchedule,
 fn edited_payload(text: Option<String>, base64: Option<String>) -> Result<Bytes, ApiError> {
     match (text, base64) {
         (Some(text), None) => Ok(Bytes::from(text)),
-        (None, Some(base64)) => STANDARD.decode(base64).map(Bytes::from).map_err(|error| {
-            ApiError::one("/payload_base64", "invalid", format!("is not base64: {error}"))
-        }),
+        (None, Some(base64)) => STANDARD
+            .decode(base64)
+            .map(Bytes::from)
+            .map_err(|error| ApiError::one("/payload_base64", "invalid", format!("is not base64: {error}"))),
         _ => Err(ApiError::one("/payload", "invalid", "exactly one of payload and payload_base64 is needed")),
     }
 }

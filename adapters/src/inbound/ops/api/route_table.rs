@@ -29,16 +29,17 @@ pub(super) fn allowed_methods(routes: &[(&str, &str)], path: &str) -> Vec<String
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.split('/'), path.split('/'));
     pattern.clone().count() == path.clone().count()
-        && pattern.zip(path).all(|(wanted, segment)| {
-            wanted == segment || (wanted.starts_with('{') && !segment.is_empty())
-        })
+        && pattern
+            .zip(path)
+            .all(|(wanted, segment)| wanted == segment || (wanted.starts_with('{') && !segment.is_empty()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ROUTES: &[(&str, &str)] = &[("get", "/a"), ("post", "/a"), ("get", "/a/{id}"), ("post", "/a/{id}/b")];
+    const ROUTES: &[(&str, &str)] =
+        &[("get", "/a"), ("post", "/a"), ("get", "/a/{id}"), ("post", "/a/{id}/b")];
 
     #[test]
     fn a_path_has_the_methods_of_its_routes() {
