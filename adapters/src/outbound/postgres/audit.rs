@@ -62,8 +62,13 @@ impl StoreAudit for PostgresAudit {
                 prefix: prefix.unwrap_or_default(),
             })
             .await?;
+        let purged: Vec<(i64, i64)> = match prefix {
+            Some(_) => Vec::new(),
+            None => session.rows(Purged { consumer: self.consumer.as_str() }).await?,
+        };
         session.commit().await?;
-        let (applied, recorded) = counted.first().copied().unwrap_or_default();
+        let of = |count: fn(&(i64, i64)) -> i64| counted.iter().chain(&purged).map(count).sum::<i64>();
+        let (applied, recorded) = (of(|(applied, _)| *applied), of(|(_, recorded)| *recorded));
         Ok(StoreTotals { applied: applied.unsigned_abs(), recorded: recorded.unsigned_abs() })
     }
 }
@@ -77,5 +82,14 @@ statement! {
         " AND event_id >= " from: &'a str => Text,
         " AND starts_with(event_id, " prefix: &'a str => Text,
         ")"
+    }
+}
+
+statement! {
+    /// How many events were removed because of their age, by outcome.
+    Purged<'a> -> (BigInt, BigInt) {
+        "SELECT applied, recorded FROM purges \
+         WHERE purged = 'processed_events' AND consumer = " consumer: &'a str => Text,
+        ""
     }
 }
