@@ -55,6 +55,18 @@ if ! command -v cc >/dev/null; then
   fi
 fi
 
+# The browser tests drive a real one.
+chromium=${PAYONCE_TEST_CHROMIUM:-/usr/bin/chromium}
+chromedriver=${PAYONCE_TEST_CHROMEDRIVER:-/usr/bin/chromedriver}
+if [[ ! -x $chromium || ! -x $chromedriver ]]; then
+  if ((EUID == 0)) && command -v apt-get >/dev/null && [[ -z ${PAYONCE_TEST_CHROMIUM:-}${PAYONCE_TEST_CHROMEDRIVER:-} ]]; then
+    section browser bash -c 'apt-get update && DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends chromium chromium-driver fonts-dejavu-core' </dev/null
+  else
+    die "$chromium and $chromedriver are not both here; install them (Debian: apt-get install chromium chromium-driver), or set PAYONCE_TEST_CHROMIUM and PAYONCE_TEST_CHROMEDRIVER"
+  fi
+fi
+
 # --- services -----------------------------------------------------------------------------------
 
 missing=() given=()

@@ -6,6 +6,7 @@
 //! - [`use_cases::consume_events`]: takes batches from the queue, processes them, settles them after the commit
 //! - [`use_cases::review_quarantine`]: an operator takes in what was refused by mistake
 //! - [`use_cases::relay_outbox`]: what events have changed is told to the destinations, in order
+//! - [`use_cases::purge_outbox`], [`use_cases::purge_events`]: what is old is removed
 //! - [`use_cases::dead_letters`]: what was given up is kept in the store, and replayed or discarded from there
 //! - [`use_cases::audit`]: the invariants on a live store
 //!

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use adapters::inbound::ops::OpsListener;
+use adapters::inbound::ops::access::Deadlines;
 use anyhow::Context;
 use secrecy::ExposeSecret;
 
@@ -156,6 +157,7 @@ fn ops_listener(
         services: Arc::new(wiring::ops_services(config, telemetry, parts)?),
         access: Arc::new(access),
         draining: shutdown.soft.clone(),
+        deadlines: Deadlines::default(),
     })
 }
 

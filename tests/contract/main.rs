@@ -5,6 +5,8 @@ mod dead_letters;
 mod destination;
 mod event_publisher;
 mod event_queue;
+mod event_reader;
+mod event_retention;
 mod order;
 mod outbox;
 mod payment_reader;

@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 mod batches;
-mod fixture;
+pub mod fixture;
 mod leases;
 mod postgres;
 mod purging;

@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 mod behaviours;
-mod books;
+pub mod books;
 mod breaches;
 
 /// Stamps every behaviour, and a breach of every invariant, for one store: `store_audit_contract!(name, Fixture)`.

@@ -41,6 +41,28 @@ pub(super) fn balance_changes(entries: &[LedgerEntry]) -> Result<Vec<BalanceChan
         .collect())
 }
 
+/// A balance as its row is named: account, ledger account and currency.
+pub(super) type BalanceName = (String, String, String);
+
+/// Refuses for good what some balance has no room for: one of `changes` whose balance is not among those that
+/// were `changed`.
+pub(super) fn expect_changed(changes: &[BalanceChange], changed: &[BalanceName]) -> Result<(), StoreError> {
+    if changed.len() == changes.len() {
+        return Ok(());
+    }
+    let is_full = |change: &&BalanceChange| {
+        !changed.iter().any(|(account, ledger, currency)| {
+            *account == change.account
+                && ledger == change.ledger.as_str()
+                && currency == change.currency.code()
+        })
+    };
+    let full = changes.iter().find(is_full).map_or_else(String::new, |change| {
+        format!("{} {} of {}", change.currency, change.ledger.as_str(), change.account)
+    });
+    Err(StoreError::Permanent(format!("the balance {full} would not fit 64 bits").into()))
+}
+
 #[cfg(test)]
 mod tests {
     use application::testing::{event_key, source_name};

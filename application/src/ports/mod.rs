@@ -12,6 +12,7 @@ pub mod destination;
 pub mod event_publisher;
 pub mod event_queue;
 pub mod event_reader;
+pub mod event_retention;
 pub mod observer;
 pub mod operator_actions;
 pub mod outbox;

@@ -33,6 +33,7 @@ pub trait StoreAudit: Send + Sync {
     /// Every violation, at most `limit` for each invariant. MUST read one consistent state.
     async fn violations(&self, limit: u32) -> Result<Vec<Violation>, StoreError>;
 
-    /// The totals; only events whose id starts with `prefix`, where one is given.
+    /// The totals, with events that were removed since because of their age; only events whose id starts with
+    /// `prefix`, where one is given, and of them only those that are still there.
     async fn totals<'a>(&self, prefix: Option<&'a str>) -> Result<StoreTotals, StoreError>;
 }

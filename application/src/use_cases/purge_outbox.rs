@@ -1,25 +1,11 @@
 //! Removes messages that every destination has had for long enough.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
 
-use crate::error_chain::describe;
+use super::purging::{self, PurgeSettings};
 use crate::ports::outbox::Outbox;
-use crate::ports::unit_of_work::StoreError;
-
-/// How much is kept, and how it is removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PurgeSettings {
-    /// How long messages are kept.
-    pub retention: Duration,
-    /// How often it is looked for what is older.
-    pub interval: Duration,
-    /// The most messages that one transaction removes.
-    pub batch_max: u32,
-}
 
 /// The purge of one process; any number of processes may run it.
 pub struct PurgeOutbox {
@@ -36,39 +22,18 @@ impl PurgeOutbox {
     /// Runs until `stop`. The first time is after one interval, so that the relays of this process have shown
     /// by then which destinations there are.
     pub async fn run(&self, stop: &CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(self.settings.interval) => {}
-            }
-            match self.purge(stop).await {
-                Ok(0) => {}
-                Ok(count) => info!(count, "removed old messages from the outbox"),
-                Err(error) => {
-                    warn!(error = describe(&error), "old messages were not removed; trying again later");
-                }
-            }
-        }
-    }
-
-    /// One transaction after the other, until there is nothing more to remove.
-    async fn purge(&self, stop: &CancellationToken) -> Result<u64, StoreError> {
-        let mut removed = 0;
-        while !stop.is_cancelled() {
-            let count = self.outbox.purge(self.settings.retention, self.settings.batch_max).await?;
-            removed += count;
-            if count < u64::from(self.settings.batch_max) {
-                break;
-            }
-        }
-        Ok(removed)
+        let remove = |age, limit| self.outbox.purge(age, limit);
+        purging::run(self.settings, stop, "messages of the outbox", remove).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::ports::outbox::MockOutbox;
+    use crate::ports::unit_of_work::StoreError;
 
     const SETTINGS: PurgeSettings = PurgeSettings {
         retention: Duration::from_hours(24),

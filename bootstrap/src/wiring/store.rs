@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use application::ports::dead_letters::DeadLetters;
+use application::ports::event_reader::EventReader;
+use application::ports::event_retention::EventRetention;
 use application::ports::operator_actions::OperatorActions;
 use application::ports::outbox::Outbox;
 use application::ports::payment_reader::PaymentReader;
@@ -16,12 +18,13 @@ use domain::ConsumerName;
 use secrecy::ExposeSecret;
 
 use adapters::outbound::postgres::{
-    PostgresAdmin, PostgresAudit, PostgresDeadLetters, PostgresOutbox, PostgresPaymentReader, PostgresPool,
-    PostgresReadiness, PostgresSettings, PostgresUnitOfWork,
+    PostgresAdmin, PostgresAudit, PostgresDeadLetters, PostgresEventReader, PostgresEventRetention,
+    PostgresOutbox, PostgresPaymentReader, PostgresPool, PostgresReadiness, PostgresSettings,
+    PostgresUnitOfWork,
 };
 use adapters::outbound::sqlite::{
-    SqliteAdmin, SqliteAudit, SqliteDeadLetters, SqliteOutbox, SqlitePaymentReader, SqliteReadiness,
-    SqliteSettings, SqliteStore, SqliteUnitOfWork,
+    SqliteAdmin, SqliteAudit, SqliteDeadLetters, SqliteEventReader, SqliteEventRetention, SqliteOutbox,
+    SqlitePaymentReader, SqliteReadiness, SqliteSettings, SqliteStore, SqliteUnitOfWork,
 };
 
 use crate::config::{Config, StoreConfig, file_of, ms, scheme};
@@ -35,6 +38,8 @@ pub struct Store {
     replay_jobs: Arc<dyn ReplayJobs>,
     operator_actions: Arc<dyn OperatorActions>,
     payments: Arc<dyn PaymentReader>,
+    events: Arc<dyn EventReader>,
+    retention: Arc<dyn EventRetention>,
     audit: Arc<dyn StoreAudit>,
     admin: Arc<dyn StoreAdmin>,
     readiness: Arc<dyn ReadinessCheck>,
@@ -69,6 +74,16 @@ impl Store {
     /// Reads payments and balances.
     pub fn payments(&self) -> Arc<dyn PaymentReader> {
         self.payments.clone()
+    }
+
+    /// Finds events and the paths that they took.
+    pub fn events(&self) -> Arc<dyn EventReader> {
+        self.events.clone()
+    }
+
+    /// Removes events that are old enough.
+    pub fn retention(&self) -> Arc<dyn EventRetention> {
+        self.retention.clone()
     }
 
     /// Looks for broken invariants.
@@ -117,6 +132,8 @@ fn postgres(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store
         replay_jobs: dead_letters.clone(),
         operator_actions: dead_letters,
         payments: Arc::new(PostgresPaymentReader::new(pool.clone(), consumer.clone())),
+        events: Arc::new(PostgresEventReader::new(pool.clone(), consumer.clone())),
+        retention: Arc::new(PostgresEventRetention::new(pool.clone(), consumer.clone())),
         unit_of_work: Arc::new(PostgresUnitOfWork::new(pool.clone(), consumer.clone())),
         outbox: Arc::new(PostgresOutbox::new(pool.clone(), consumer.clone())),
         audit: Arc::new(PostgresAudit::new(pool.clone(), consumer)),
@@ -139,6 +156,8 @@ fn sqlite(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> 
         replay_jobs: dead_letters.clone(),
         operator_actions: dead_letters,
         payments: Arc::new(SqlitePaymentReader::new(file.clone(), consumer.clone())),
+        events: Arc::new(SqliteEventReader::new(file.clone(), consumer.clone())),
+        retention: Arc::new(SqliteEventRetention::new(file.clone(), consumer.clone())),
         unit_of_work: Arc::new(SqliteUnitOfWork::new(file.clone(), consumer.clone())),
         outbox: Arc::new(SqliteOutbox::new(file.clone(), consumer.clone())),
         audit: Arc::new(SqliteAudit::new(file.clone(), consumer)),

@@ -44,7 +44,7 @@ pub async fn totals_are_counted_by_outcome_and_by_prefix(store: impl StoreFixtur
 }
 
 async fn give_up(store: &impl StoreFixture, letters: Vec<NewDeadLetter>) {
-    store.dead_letters_of(CONSUMER).store(letters).await.unwrap();
+    store.letters_of(CONSUMER).store(letters).await.unwrap();
 }
 
 pub async fn an_event_that_is_given_up_is_counted_once(store: impl StoreFixture) {
@@ -78,7 +78,7 @@ pub async fn a_message_that_could_not_be_read_is_counted_where_no_id_is_asked_fo
 
 pub async fn a_discarded_letter_is_still_accounted_for(store: impl StoreFixture) {
     give_up(&store, vec![new_letter("late_1", 1)]).await;
-    let letters = store.dead_letters_of(CONSUMER);
+    let letters = store.letters_of(CONSUMER);
     let kept = letters.page(&LetterFilter::default(), None, None, 1).await.unwrap().letters;
     letters.discard(&[kept[0].id], &order("ann")).await.unwrap();
     assert_eq!(store.audit_of(CONSUMER).totals(None).await.unwrap().dead_letters, 1);

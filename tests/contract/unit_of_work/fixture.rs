@@ -1,8 +1,12 @@
 //! A store that behaviours are tried on, and an independent look into it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use application::ports::dead_letters::DeadLetters;
+use application::ports::event_reader::EventReader;
+use application::ports::event_retention::EventRetention;
+use application::ports::outbox::Outbox;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_audit::StoreAudit;
 use application::ports::unit_of_work::{StoreError, Transaction, UnitOfWork};
@@ -32,8 +36,20 @@ pub trait StoreFixture: Send + Sync + 'static {
     /// What reads the payments of a consumer.
     fn reader_of(&self, consumer: &str) -> Arc<dyn PaymentReader>;
 
-    /// What keeps the dead letters of a consumer.
-    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters>;
+    /// What finds the events of a consumer.
+    fn events_of(&self, consumer: &str) -> Arc<dyn EventReader>;
+
+    /// What removes the old events of a consumer.
+    fn retention_of(&self, consumer: &str) -> Arc<dyn EventRetention>;
+
+    /// The dead letters of a consumer.
+    fn letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters>;
+
+    /// The outbox of a consumer.
+    fn outbox_of(&self, consumer: &str) -> Arc<dyn Outbox>;
+
+    /// This long ago, in SQL.
+    fn ago(&self, time: Duration) -> String;
 
     /// What checks what the events of a consumer have done.
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit>;

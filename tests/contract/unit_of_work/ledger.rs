@@ -100,16 +100,40 @@ pub async fn a_batch_that_does_not_fit_is_refused_for_good(store: impl StoreFixt
     assert_eq!(store.entries().await, [""; 0]);
 }
 
-pub async fn a_balance_that_does_not_fit_is_not_stored(store: impl StoreFixture) {
+/// Trying again would not help, so it is refused for good, and it says which account it is.
+pub async fn a_balance_that_does_not_fit_is_refused_for_good(store: impl StoreFixture) {
     let unit_of_work = store.unit_of_work(1);
     post(&*unit_of_work, &entries(&[event("evt_1", "pi_1", &[captured(usd(i64::MAX))])])).await.unwrap();
     let before = store.balances().await;
     let mut unit = begin(&*unit_of_work).await;
     let refused = unit.post_entries(&entries(&[event("evt_2", "pi_2", &[captured(usd(1))])])).await;
-    assert!(matches!(refused, Err(StoreError::Permanent(_) | StoreError::Transient(_))), "{refused:?}");
+    let Err(StoreError::Permanent(cause)) = refused else { panic!("{refused:?}") };
+    assert_eq!(cause.to_string(), "the balance USD provider_clearing of payment would not fit 64 bits");
     assert!(unit.commit().await.is_err());
     assert_eq!(store.balances().await, before);
     assert_eq!(store.entries().await.len(), 2);
+}
+
+pub async fn a_balance_may_go_to_either_end_of_64_bits(store: impl StoreFixture) {
+    let unit_of_work = store.unit_of_work(1);
+    let mut moves = entries(&[event("evt_1", "pi_1", &[captured(usd(i64::MAX))])]);
+    post(&*unit_of_work, &moves).await.unwrap();
+    // The merchant's is a credit, which has room for one more.
+    for (entry, amount) in moves.iter_mut().zip([0, -1]) {
+        entry.event = application::testing::event_key("evt_2");
+        entry.amount = usd(amount);
+    }
+    moves.retain(|entry| entry.amount.minor_units() != 0);
+    post(&*unit_of_work, &moves).await.unwrap();
+    let ends =
+        [format!("payment merchant {} USD", i64::MIN), format!("payment provider_clearing {} USD", i64::MAX)];
+    assert_eq!(store.balances().await, ends);
+    for entry in &mut moves {
+        entry.event = application::testing::event_key("evt_3");
+    }
+    let refused = post(&*unit_of_work, &moves).await;
+    assert!(matches!(refused, Err(StoreError::Permanent(_))), "{refused:?}");
+    assert_eq!(store.balances().await, ends);
 }
 
 pub async fn an_event_posts_to_an_account_once(store: impl StoreFixture) {

@@ -5,11 +5,16 @@ mod failures;
 mod migrations;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::outbound::postgres::{
-    PostgresAudit, PostgresDeadLetters, PostgresPaymentReader, PostgresUnitOfWork,
+    PostgresAudit, PostgresDeadLetters, PostgresEventReader, PostgresEventRetention, PostgresOutbox,
+    PostgresPaymentReader, PostgresUnitOfWork,
 };
 use application::ports::dead_letters::DeadLetters;
+use application::ports::event_reader::EventReader;
+use application::ports::event_retention::EventRetention;
+use application::ports::outbox::Outbox;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
@@ -52,8 +57,24 @@ impl StoreFixture for PostgresFixture {
         Arc::new(PostgresPaymentReader::new(self.database.pool(1), named(consumer)))
     }
 
-    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
+    fn events_of(&self, consumer: &str) -> Arc<dyn EventReader> {
+        Arc::new(PostgresEventReader::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn retention_of(&self, consumer: &str) -> Arc<dyn EventRetention> {
+        Arc::new(PostgresEventRetention::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
         Arc::new(PostgresDeadLetters::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn outbox_of(&self, consumer: &str) -> Arc<dyn Outbox> {
+        Arc::new(PostgresOutbox::new(self.database.pool(1), named(consumer)))
+    }
+
+    fn ago(&self, time: Duration) -> String {
+        format!("(now() - interval '{} microseconds')", time.as_micros())
     }
 
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {

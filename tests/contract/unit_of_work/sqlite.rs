@@ -6,9 +6,16 @@ mod file;
 mod serial;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use adapters::outbound::sqlite::{SqliteAudit, SqliteDeadLetters, SqlitePaymentReader, SqliteUnitOfWork};
+use adapters::outbound::sqlite::{
+    SqliteAudit, SqliteDeadLetters, SqliteEventReader, SqliteEventRetention, SqliteOutbox,
+    SqlitePaymentReader, SqliteUnitOfWork,
+};
 use application::ports::dead_letters::DeadLetters;
+use application::ports::event_reader::EventReader;
+use application::ports::event_retention::EventRetention;
+use application::ports::outbox::Outbox;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::store_admin::StoreAdmin;
 use application::ports::store_audit::StoreAudit;
@@ -53,8 +60,24 @@ impl StoreFixture for SqliteFixture {
         Arc::new(SqlitePaymentReader::new(self.file.store(), named(consumer)))
     }
 
-    fn dead_letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
+    fn events_of(&self, consumer: &str) -> Arc<dyn EventReader> {
+        Arc::new(SqliteEventReader::new(self.file.store(), named(consumer)))
+    }
+
+    fn retention_of(&self, consumer: &str) -> Arc<dyn EventRetention> {
+        Arc::new(SqliteEventRetention::new(self.file.store(), named(consumer)))
+    }
+
+    fn letters_of(&self, consumer: &str) -> Arc<dyn DeadLetters> {
         Arc::new(SqliteDeadLetters::new(self.file.store(), named(consumer)))
+    }
+
+    fn outbox_of(&self, consumer: &str) -> Arc<dyn Outbox> {
+        Arc::new(SqliteOutbox::new(self.file.store(), named(consumer)))
+    }
+
+    fn ago(&self, time: Duration) -> String {
+        format!("(CAST(unixepoch('subsec') * 1000000 AS INTEGER) - {})", time.as_micros())
     }
 
     fn audit_of(&self, consumer: &str) -> Arc<dyn StoreAudit> {

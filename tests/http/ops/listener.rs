@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use adapters::inbound::ops::access::{Access, AccessSettings};
+use adapters::inbound::ops::access::{Access, AccessSettings, Deadlines};
 use adapters::inbound::ops::masking::Masking;
 use adapters::inbound::ops::services::{OpsServices, StoreServices};
 use adapters::inbound::ops::{Metrics, OpsListener, serve};
@@ -73,6 +73,8 @@ pub struct Setup {
     pub checks: Vec<Arc<dyn ReadinessCheck>>,
     /// The metrics.
     pub metrics: Metrics,
+    /// How long answers may take.
+    pub deadlines: Deadlines,
 }
 
 impl Default for Setup {
@@ -85,6 +87,7 @@ impl Default for Setup {
             quarantine: None,
             checks: Vec::new(),
             metrics: Arc::new(|| Ok(String::new())),
+            deadlines: Deadlines::default(),
         }
     }
 }
@@ -132,6 +135,7 @@ impl Ops {
             services: Arc::new(services),
             access: Arc::new(Access::new(&access, Arc::new(clock.clone())).expect("usable settings")),
             draining: draining.clone(),
+            deadlines: setup.deadlines,
         };
         let stopped = tokio::spawn(serve(listener, serving, stop.clone()));
         Self { address, clock, draining, stop, stopped }

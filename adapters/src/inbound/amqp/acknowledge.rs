@@ -17,29 +17,67 @@ pub(super) struct Ack<A> {
     pub covers: usize,
 }
 
-/// Takes the deliveries `done` out of `outstanding`, all that the broker waits to hear of, and gives the
-/// acknowledgements for them: one for the oldest ones together, as far as no other lies between, and one
-/// for each of the rest. `None` where a delivery is not outstanding.
-pub(super) fn plan<A>(outstanding: &mut BTreeMap<u64, A>, mut done: BTreeSet<u64>) -> Option<Vec<Ack<A>>> {
-    if !done.iter().all(|tag| outstanding.contains_key(tag)) {
-        return None;
+/// Everything that the broker waits to hear of, on one channel.
+///
+/// A channel numbers its deliveries from 1 on, without a gap, but several consumers on it do not hand them over in
+/// that order. So a number that is missing may be of a delivery that is still to come: an acknowledgement
+/// that takes all earlier ones with it may never reach beyond it.
+#[derive(Debug)]
+pub(super) struct Outstanding<A> {
+    held: BTreeMap<u64, A>,
+    /// The lowest number that was not acknowledged.
+    next: u64,
+    /// Higher ones that were.
+    ahead: BTreeSet<u64>,
+}
+
+impl<A> Outstanding<A> {
+    /// Of a channel that nothing was delivered on.
+    pub(super) const fn new() -> Self {
+        Self { held: BTreeMap::new(), next: 1, ahead: BTreeSet::new() }
     }
-    let mut acks = Vec::new();
-    let mut oldest = None;
-    let mut covers = 0;
-    while let Some(entry) = outstanding.first_entry()
-        && done.remove(entry.key())
-    {
-        oldest = Some(entry.remove());
-        covers += 1;
+
+    /// How many deliveries there are.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
     }
-    acks.extend(oldest.map(|acker| Ack { acker, multiple: covers > 1, covers }));
-    acks.extend(done.iter().filter_map(|tag| outstanding.remove(tag)).map(|acker| Ack {
-        acker,
-        multiple: false,
-        covers: 1,
-    }));
-    Some(acks)
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// One more delivery.
+    pub(super) fn insert(&mut self, tag: u64, acker: A) {
+        self.held.insert(tag, acker);
+    }
+
+    /// Takes the deliveries `done` out, and gives the acknowledgements for them: one for the oldest ones together,
+    /// as far as no other lies between, and one for each of the rest. `None` where a delivery is not outstanding.
+    pub(super) fn plan(&mut self, done: &BTreeSet<u64>) -> Option<Vec<Ack<A>>> {
+        if !done.iter().all(|tag| self.held.contains_key(tag)) {
+            return None;
+        }
+        let mut acks = Vec::new();
+        let mut oldest = None;
+        let mut covers = 0;
+        loop {
+            if done.contains(&self.next) {
+                oldest = self.held.remove(&self.next);
+                covers += 1;
+            } else if !self.ahead.remove(&self.next) {
+                break;
+            }
+            self.next += 1;
+        }
+        acks.extend(oldest.map(|acker| Ack { acker, multiple: covers > 1, covers }));
+        for tag in done.range(self.next..) {
+            let acker = self.held.remove(tag)?;
+            self.ahead.insert(*tag);
+            acks.push(Ack { acker, multiple: false, covers: 1 });
+        }
+        Some(acks)
+    }
 }
 
 /// Sends them, and tells how many deliveries were acknowledged in vain: their channel is gone, so the broker hands
@@ -60,10 +98,21 @@ pub(super) async fn send(acks: &[Ack<Acker>]) -> lapin::Result<usize> {
 mod tests {
     use super::*;
 
-    fn planned(outstanding: &[u64], done: &[u64]) -> Option<Vec<(u64, bool, usize)>> {
-        let mut outstanding = outstanding.iter().map(|tag| (*tag, *tag)).collect();
-        let acks = plan(&mut outstanding, done.iter().copied().collect())?;
+    type Planned = Option<Vec<(u64, bool, usize)>>;
+
+    fn outstanding(tags: &[u64]) -> Outstanding<u64> {
+        let mut outstanding = Outstanding::new();
+        tags.iter().for_each(|tag| outstanding.insert(*tag, *tag));
+        outstanding
+    }
+
+    fn plan(outstanding: &mut Outstanding<u64>, done: &[u64]) -> Planned {
+        let acks = outstanding.plan(&done.iter().copied().collect())?;
         Some(acks.into_iter().map(|ack| (ack.acker, ack.multiple, ack.covers)).collect())
+    }
+
+    fn planned(tags: &[u64], done: &[u64]) -> Planned {
+        plan(&mut outstanding(tags), done)
     }
 
     #[test]
@@ -73,7 +122,7 @@ mod tests {
 
     #[test]
     fn one_alone_is_not_multiple() {
-        assert_eq!(planned(&[5, 6], &[5]), Some(vec![(5, false, 1)]));
+        assert_eq!(planned(&[1, 2], &[1]), Some(vec![(1, false, 1)]));
     }
 
     #[test]
@@ -83,6 +132,62 @@ mod tests {
             Some(vec![(2, true, 2), (4, false, 1), (5, false, 1)])
         );
         assert_eq!(planned(&[1, 2], &[2]), Some(vec![(2, false, 1)]));
+    }
+
+    #[test]
+    fn what_has_not_been_handed_over_yet_is_not_acknowledged_with_later_ones() {
+        // 3 was delivered, and another consumer of the channel has yet to hand it over.
+        let mut outstanding = outstanding(&[1, 2, 4, 5]);
+        assert_eq!(
+            plan(&mut outstanding, &[1, 2, 4, 5]),
+            Some(vec![(2, true, 2), (4, false, 1), (5, false, 1)])
+        );
+        for tag in [3, 6, 7] {
+            outstanding.insert(tag, tag);
+        }
+        // What was acknowledged by itself meanwhile is no gap any more.
+        assert_eq!(plan(&mut outstanding, &[3, 6]), Some(vec![(6, true, 2)]));
+        assert_eq!(plan(&mut outstanding, &[7]), Some(vec![(7, false, 1)]));
+        assert!(outstanding.is_empty() && outstanding.ahead.is_empty());
+    }
+
+    #[test]
+    fn no_order_of_handing_over_and_settling_acknowledges_what_is_not_done() {
+        // A broker's view: what an acknowledgement takes off, against what was said to be done.
+        let mut chance = 1_u64;
+        let mut random = |below: usize| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(chance >> 33).unwrap() % below
+        };
+        for _ in 0..500 {
+            let mut outstanding = Outstanding::new();
+            let mut to_come: Vec<u64> = (1..=40).collect();
+            let mut unsettled: BTreeSet<u64> = to_come.iter().copied().collect();
+            let mut held = Vec::new();
+            while !unsettled.is_empty() {
+                for _ in 0..=random(6) {
+                    if !to_come.is_empty() {
+                        let tag = to_come.remove(random(to_come.len().min(5)));
+                        outstanding.insert(tag, tag);
+                        held.push(tag);
+                    }
+                }
+                let done: BTreeSet<u64> =
+                    (0..random(held.len() + 1)).map(|_| held.remove(random(held.len()))).collect();
+                let mut taken = BTreeSet::new();
+                for ack in outstanding.plan(&done).unwrap() {
+                    assert!(unsettled.contains(&ack.acker), "acknowledged twice");
+                    let from = if ack.multiple { 0 } else { ack.acker };
+                    let covered: Vec<u64> = unsettled.range(from..=ack.acker).copied().collect();
+                    assert_eq!(covered.len(), ack.covers);
+                    for tag in covered {
+                        unsettled.remove(&tag);
+                        taken.insert(tag);
+                    }
+                }
+                assert_eq!(taken, done);
+            }
+        }
     }
 
     #[test]

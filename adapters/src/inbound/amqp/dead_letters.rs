@@ -1,6 +1,6 @@
 //! Takes dead letters from their queue.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use application::ports::dead_letter_queue::{DeadLetterMessage, DeadLetterQueue, DeadLetterSubscription};
@@ -13,7 +13,7 @@ use lapin::types::FieldTable;
 use lapin::{Acker, Channel, Connection, Consumer};
 use tokio::time::Instant;
 
-use super::acknowledge::{plan, send};
+use super::acknowledge::{Outstanding, send};
 use super::queue::failed;
 use super::subscription::say_goodbye;
 use crate::outbound::amqp::connection::{AmqpSettings, close, connect};
@@ -75,7 +75,7 @@ struct AmqpDeadLetterSubscription {
     /// When the batch that is being gathered is handed out even if it is not full.
     hand_out_at: Instant,
     /// Everything that the broker waits to hear of, by delivery tag.
-    outstanding: BTreeMap<u64, Acker>,
+    outstanding: Outstanding<Acker>,
     ended: Option<String>,
 }
 
@@ -124,7 +124,7 @@ impl DeadLetterQueue for AmqpDeadLetterQueue {
                 main: self.amqp.queues.main(),
                 gathered: Vec::new(),
                 hand_out_at: Instant::now(),
-                outstanding: BTreeMap::new(),
+                outstanding: Outstanding::new(),
                 ended: None,
             })),
             Err(error) => {
@@ -163,7 +163,7 @@ impl AmqpDeadLetterSubscription {
     }
 
     async fn try_acknowledge(&mut self, done: BTreeSet<u64>) -> Result<(), QueueError> {
-        let Some(acks) = plan(&mut self.outstanding, done) else {
+        let Some(acks) = self.outstanding.plan(&done) else {
             return Err(failed(
                 "acknowledging",
                 "a dead letter is not one of this subscription, or was acknowledged before",

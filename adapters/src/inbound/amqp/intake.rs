@@ -13,7 +13,6 @@
 //!   in no order: so even those that another death takes back get done, all but the culprit.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +29,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::acknowledge::Outstanding;
 use super::queue::ConsumeSettings;
 use crate::outbound::amqp::wire;
 
@@ -61,8 +61,8 @@ pub(super) struct Intake {
     suspects: Vec<Suspect>,
     /// When the batch that is being gathered is handed out even if it is not full.
     hand_out_at: Instant,
-    /// Everything that the broker waits to hear of, by delivery tag.
-    pub(super) outstanding: BTreeMap<u64, Acker>,
+    /// Everything that the broker waits to hear of.
+    pub(super) outstanding: Outstanding<Acker>,
     shuffle: RandomState,
 }
 
@@ -96,7 +96,7 @@ impl Intake {
             gathered: Vec::new(),
             suspects: Vec::new(),
             hand_out_at: Instant::now(),
-            outstanding: BTreeMap::new(),
+            outstanding: Outstanding::new(),
             shuffle: RandomState::new(),
         }
     }

@@ -14,7 +14,7 @@ use lapin::types::ShortString;
 use lapin::{BasicProperties, Channel, Connection};
 use tokio::time::Instant;
 
-use super::acknowledge::{plan, send};
+use super::acknowledge::send;
 use super::intake::Intake;
 use super::queue::{Alive, ConsumeSettings, Subscriptions, failed};
 use crate::outbound::amqp::connection::{AmqpSettings, close};
@@ -150,7 +150,7 @@ impl AmqpSubscription {
     }
 
     async fn acknowledge(&mut self, done: BTreeSet<u64>) -> Result<SettleReport, QueueError> {
-        let Some(acks) = plan(&mut self.intake.outstanding, done) else {
+        let Some(acks) = self.intake.outstanding.plan(&done) else {
             return Err(failed(
                 "acknowledging",
                 "a delivery is not one of this subscription, or was settled before",

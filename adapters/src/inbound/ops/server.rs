@@ -12,7 +12,7 @@ use actix_web::web::{self, Data};
 use actix_web::{App, HttpResponse, HttpServer};
 use tokio_util::sync::CancellationToken;
 
-use super::access::{Access, Refuse, guard_api, guard_page, harden};
+use super::access::{Access, Deadlines, Refuse, guard_api, guard_page, harden};
 use super::api;
 use super::page::{self, Page};
 use super::readiness::Report;
@@ -45,6 +45,8 @@ pub struct OpsListener {
     /// Once this is cancelled the process says that it is not ready, so that it gets no new work while it still
     /// finishes what it has.
     pub draining: CancellationToken,
+    /// How long answers may take.
+    pub deadlines: Deadlines,
 }
 
 /// Serves the ops listener until `stop`.
@@ -58,6 +60,7 @@ pub async fn serve(listener: TcpListener, serving: OpsListener, stop: Cancellati
 fn start(listener: TcpListener, serving: OpsListener, stop: CancellationToken) -> io::Result<Server> {
     tracing::info!(address = %listener.local_addr()?, "listening for operations");
     let draining = Data::new(serving.draining);
+    let deadlines = Data::new(serving.deadlines);
     let page = Data::new(Page::start(&serving.services));
     let services = Data::from(serving.services);
     let access = Data::from(serving.access);
@@ -67,6 +70,7 @@ fn start(listener: TcpListener, serving: OpsListener, stop: CancellationToken) -
             .app_data(services.clone())
             .app_data(access.clone())
             .app_data(draining.clone())
+            .app_data(deadlines.clone())
             .app_data(page.clone())
             .app_data(look.clone())
             .route("/metrics", web::get().to(metrics))

@@ -68,7 +68,7 @@ struct Numbers {
 
 impl Composed {
     /// A statement that begins with `sql`.
-    pub(super) fn new(sql: &'static str) -> Self {
+    pub(in crate::outbound) fn new(sql: &'static str) -> Self {
         Self::default().sql(sql)
     }
 
@@ -78,78 +78,78 @@ impl Composed {
     }
 
     /// Fixed text.
-    pub(super) fn sql(self, sql: &'static str) -> Self {
+    pub(in crate::outbound) fn sql(self, sql: &'static str) -> Self {
         self.with(Part::Sql(sql))
     }
 
     /// A text to bind.
-    pub(super) fn text(self, text: &str) -> Self {
+    pub(in crate::outbound) fn text(self, text: &str) -> Self {
         self.with(Part::Text(Some(text.to_owned())))
     }
 
     /// A text to bind, or NULL.
-    pub(super) fn optional_text(self, text: Option<&str>) -> Self {
+    pub(in crate::outbound) fn optional_text(self, text: Option<&str>) -> Self {
         self.with(Part::Text(text.map(str::to_owned)))
     }
 
     /// A number to bind.
-    pub(super) fn number(self, number: i64) -> Self {
+    pub(in crate::outbound) fn number(self, number: i64) -> Self {
         self.with(Part::Number(Some(number)))
     }
 
     /// A number to bind, or NULL.
-    pub(super) fn optional_number(self, number: Option<i64>) -> Self {
+    pub(in crate::outbound) fn optional_number(self, number: Option<i64>) -> Self {
         self.with(Part::Number(number))
     }
 
     /// Bytes to bind.
-    pub(super) fn bytes(self, bytes: Bytes) -> Self {
+    pub(in crate::outbound) fn bytes(self, bytes: Bytes) -> Self {
         self.with(Part::Bytes(bytes))
     }
 
     /// A moment to bind.
-    pub(super) fn moment(self, at: Timestamp) -> Self {
+    pub(in crate::outbound) fn moment(self, at: Timestamp) -> Self {
         self.optional_moment(Some(at))
     }
 
     /// A moment to bind, or NULL.
-    pub(super) fn optional_moment(self, at: Option<Timestamp>) -> Self {
+    pub(in crate::outbound) fn optional_moment(self, at: Option<Timestamp>) -> Self {
         self.with(Part::Moment(at.map(Moment::of)))
     }
 
     /// That what stands before it is one of these numbers.
-    pub(super) fn one_of(self, numbers: Vec<i64>) -> Self {
+    pub(in crate::outbound) fn one_of(self, numbers: Vec<i64>) -> Self {
         let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         self.with(Part::OneOf(Numbers { json: format!("[{}]", texts.join(",")), array: numbers }))
     }
 
     /// The moment now, by the database's clock.
-    pub(super) fn now(self) -> Self {
+    pub(in crate::outbound) fn now(self) -> Self {
         self.with(Part::Now)
     }
 
     /// The moment that comes `wait` after now.
-    pub(super) fn after(self, wait: Duration) -> Self {
+    pub(in crate::outbound) fn after(self, wait: Duration) -> Self {
         self.with(Part::After(i64::try_from(wait.as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// A column or expression with a moment, as microseconds since 1970.
-    pub(super) fn micros(self, moment: &'static str) -> Self {
+    pub(in crate::outbound) fn micros(self, moment: &'static str) -> Self {
         self.with(Part::Micros(moment))
     }
 
     /// The moment now, as microseconds since 1970.
-    pub(super) fn micros_now(self) -> Self {
+    pub(in crate::outbound) fn micros_now(self) -> Self {
         self.with(Part::MicrosNow)
     }
 
     /// How many bytes a column has.
-    pub(super) fn size(self, column: &'static str) -> Self {
+    pub(in crate::outbound) fn size(self, column: &'static str) -> Self {
         self.with(Part::Size(column))
     }
 
     /// At the end of a query: keeps its rows from everybody else until the transaction ends.
-    pub(super) fn locked(self) -> Self {
+    pub(in crate::outbound) fn locked(self) -> Self {
         self.with(Part::Locked)
     }
 }

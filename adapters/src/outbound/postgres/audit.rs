@@ -63,6 +63,10 @@ impl StoreAudit for PostgresAudit {
                 prefix: prefix.unwrap_or_default(),
             })
             .await?;
+        let purged: Vec<(i64, i64)> = match prefix {
+            Some(_) => Vec::new(),
+            None => session.rows(Purged { consumer: self.consumer.as_str() }).await?,
+        };
         let given_up: Vec<GivenUp> = session
             .rows(
                 diesel::sql_query(accounting::DEAD_LETTERS)
@@ -71,7 +75,8 @@ impl StoreAudit for PostgresAudit {
             )
             .await?;
         session.commit().await?;
-        let (applied, recorded) = counted.first().copied().unwrap_or_default();
+        let of = |count: fn(&(i64, i64)) -> i64| counted.iter().chain(&purged).map(count).sum::<i64>();
+        let (applied, recorded) = (of(|(applied, _)| *applied), of(|(_, recorded)| *recorded));
         let dead_letters = given_up.first().map_or(0, |counted| counted.dead_letters);
         Ok(StoreTotals {
             applied: applied.unsigned_abs(),
@@ -90,5 +95,14 @@ statement! {
         " AND event_id >= " from: &'a str => Text,
         " AND starts_with(event_id, " prefix: &'a str => Text,
         ")"
+    }
+}
+
+statement! {
+    /// How many events were removed because of their age, by outcome.
+    Purged<'a> -> (BigInt, BigInt) {
+        "SELECT applied, recorded FROM purges \
+         WHERE purged = 'processed_events' AND consumer = " consumer: &'a str => Text,
+        ""
     }
 }

@@ -8,7 +8,7 @@ use diesel::dsl::sql;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel::sql_types::{Bool, Text};
-use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use tokio::time::Instant;
 
@@ -21,6 +21,12 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../migrations/postgres
 
 /// "payonce" in ASCII: who migrates holds the advisory lock of this number.
 const LOCK_QUERY: &str = "SELECT pg_try_advisory_lock(31632371580035941)";
+
+/// The indexes that a step builds with `CREATE INDEX CONCURRENTLY`, where such a one cannot be used.
+const UNFINISHED_INDEXES_QUERY: &str = "SELECT c.relname::text FROM pg_index AS i \
+     JOIN pg_class AS c ON c.oid = i.indexrelid \
+     WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace \
+       AND c.relname IN ('processed_events_by_moment')";
 
 /// How long to wait for another process that migrates.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(2);
@@ -38,6 +44,7 @@ pub(super) async fn migrate(settings: &PostgresSettings) -> Result<Vec<String>, 
         .map_err(|_| StoreError::Unavailable("no session within the connect time-out".into()))?
         .map_err(|error| StoreError::Unavailable(error.into()))?;
     lock(&mut session).await?;
+    remove_unfinished_indexes(&mut session).await?;
     // The harness blocks its thread, which a current-thread runtime does not allow elsewhere. The lock goes with
     // the session, which ends in there.
     tokio::task::spawn_blocking(move || apply(session))
@@ -60,6 +67,17 @@ async fn lock(session: &mut AsyncPgConnection) -> Result<(), StoreError> {
         }
         tokio::time::sleep(LOCK_POLL).await;
     }
+}
+
+/// What a step has left that was interrupted: an index that is kept up and never used, and whose name is taken
+/// when the step is done again.
+async fn remove_unfinished_indexes(session: &mut AsyncPgConnection) -> Result<(), StoreError> {
+    let unfinished: Vec<String> =
+        sql::<Text>(UNFINISHED_INDEXES_QUERY).load(session).await.map_err(classify)?;
+    for index in unfinished {
+        session.batch_execute(&format!("DROP INDEX CONCURRENTLY {index}")).await.map_err(classify)?;
+    }
+    Ok(())
 }
 
 fn apply(session: AsyncPgConnection) -> Result<Vec<String>, BoxError> {

@@ -9,7 +9,8 @@
 //! - [`dead_letters`]: what was given up, the jobs that replay it, and what operators have done
 //! - [`classify`]: what an error means to the caller
 //! - [`admin`], [`migrations`]: the schema and the store's identity
-//! - [`payment_reader`]: payments, their history and the balances
+//! - [`payment_reader`]: payments, their history and the balances; [`event_reader`]: any event, and its path
+//! - [`event_retention`]: removes events that are old enough
 //! - [`audit`], [`readiness`]: looking at it from outside
 
 mod admin;
@@ -18,6 +19,8 @@ mod batch;
 mod classify;
 mod connect;
 mod dead_letters;
+mod event_reader;
+mod event_retention;
 mod migrations;
 mod outbox;
 mod payment_reader;
@@ -33,6 +36,8 @@ mod unit_of_work;
 pub use admin::PostgresAdmin;
 pub use audit::PostgresAudit;
 pub use dead_letters::PostgresDeadLetters;
+pub use event_reader::PostgresEventReader;
+pub use event_retention::PostgresEventRetention;
 pub use outbox::PostgresOutbox;
 pub use payment_reader::PostgresPaymentReader;
 pub use pool::PostgresPool;

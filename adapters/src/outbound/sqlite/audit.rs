@@ -4,7 +4,7 @@ use application::ports::store_audit::{StoreAudit, StoreTotals, Violation};
 use application::ports::unit_of_work::StoreError;
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel::{Connection, QueryResult, RunQueryDsl, SqliteConnection};
 use domain::ConsumerName;
 
@@ -43,11 +43,11 @@ impl StoreAudit for SqliteAudit {
     }
 
     async fn totals<'a>(&self, prefix: Option<&'a str>) -> Result<StoreTotals, StoreError> {
-        let (consumer, prefix) = (self.consumer.clone(), prefix.unwrap_or_default().to_owned());
+        let (consumer, prefix) = (self.consumer.clone(), prefix.map(str::to_owned));
         self.store
             .readers
             .read(move |connection| {
-                let totals = connection.transaction(|all| totals(all, consumer.as_str(), &prefix));
+                let totals = connection.transaction(|all| totals(all, consumer.as_str(), prefix.as_deref()));
                 totals.map_err(classify)
             })
             .await
@@ -74,20 +74,28 @@ struct Counted {
     recorded: i64,
 }
 
-/// Counts events by outcome. `substr` has no wild cards to escape; the comparison is for the index.
-fn totals(connection: &mut SqliteConnection, consumer: &str, prefix: &str) -> QueryResult<StoreTotals> {
+/// Counts events by outcome, and those that were removed because of their age, in one state of the file.
+/// `substr` has no wild cards to escape; the comparison is for the index.
+fn totals(
+    connection: &mut SqliteConnection,
+    consumer: &str,
+    prefix: Option<&str>,
+) -> QueryResult<StoreTotals> {
     let counted: Counted = diesel::sql_query(
-        "SELECT count(*) FILTER (WHERE outcome = 1) AS applied, \
-           count(*) FILTER (WHERE outcome = 2) AS recorded \
+        "WITH purged AS (SELECT applied, recorded FROM purges \
+           WHERE consumer = ?1 AND purged = 'processed_events' AND ?2 IS NULL) \
+         SELECT count(*) FILTER (WHERE outcome = 1) + coalesce((SELECT applied FROM purged), 0) AS applied, \
+           count(*) FILTER (WHERE outcome = 2) + coalesce((SELECT recorded FROM purged), 0) AS recorded \
          FROM processed_events \
-         WHERE consumer = ?1 AND event_id >= ?2 AND substr(event_id, 1, length(?2)) = ?2",
+         WHERE consumer = ?1 AND event_id >= coalesce(?2, '') \
+           AND substr(event_id, 1, length(coalesce(?2, ''))) = coalesce(?2, '')",
     )
     .bind::<Text, _>(consumer)
-    .bind::<Text, _>(prefix)
+    .bind::<Nullable<Text>, _>(prefix)
     .get_result(connection)?;
     let given_up: GivenUp = diesel::sql_query(accounting::DEAD_LETTERS)
         .bind::<Text, _>(consumer)
-        .bind::<Text, _>(prefix)
+        .bind::<Text, _>(prefix.unwrap_or_default())
         .get_result(connection)?;
     Ok(StoreTotals {
         applied: counted.applied.unsigned_abs(),

@@ -32,6 +32,21 @@ pub const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
 /// How long the answer to a change may take: to freeze a large replay takes seconds.
 pub const CHANGE_DEADLINE: Duration = Duration::from_mins(1);
 
+/// How long answers may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// One that only tells.
+    pub answer: Duration,
+    /// One that changes something.
+    pub change: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { answer: ANSWER_DEADLINE, change: CHANGE_DEADLINE }
+    }
+}
+
 /// The paths of the page that need no log-in.
 const OPEN_PATHS: [&str; 2] = ["/login", "/assets/"];
 
@@ -84,6 +99,7 @@ pub async fn harden<B: MessageBody + 'static>(
 #[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn guard_api<B: MessageBody + 'static>(
     access: Data<Access>,
+    deadlines: Data<Deadlines>,
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -98,7 +114,7 @@ pub async fn guard_api<B: MessageBody + 'static>(
     match admitted {
         Ok(principal) => {
             request.extensions_mut().insert(principal);
-            answer(request, next).await
+            answer(request, next, &deadlines).await
         }
         Err(denied) => Ok(refuse(request, denied.error_response())),
     }
@@ -109,6 +125,7 @@ pub async fn guard_api<B: MessageBody + 'static>(
 pub async fn guard_page<B: MessageBody + 'static>(
     access: Data<Access>,
     look: Data<Refuse>,
+    deadlines: Data<Deadlines>,
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -136,7 +153,7 @@ pub async fn guard_page<B: MessageBody + 'static>(
     }
     let cookie = is_new.then(|| visit::cookie(visit.id.clone(), access.secure(request.request())));
     request.extensions_mut().insert::<Visit>(visit);
-    let mut response = answer(request, next).await?;
+    let mut response = answer(request, next, &deadlines).await?;
     if let Some(cookie) = cookie {
         // A cookie of ours has no character that a header cannot have.
         response.response_mut().add_cookie(&cookie).ok();
@@ -148,8 +165,9 @@ pub async fn guard_page<B: MessageBody + 'static>(
 async fn answer<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
+    deadlines: &Deadlines,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let deadline = if request.method().is_safe() { ANSWER_DEADLINE } else { CHANGE_DEADLINE };
+    let deadline = if request.method().is_safe() { deadlines.answer } else { deadlines.change };
     let path = request.path().to_owned();
     match tokio::time::timeout(deadline, next.call(request)).await {
         Ok(response) => response.map(ServiceResponse::map_into_boxed_body),

@@ -26,7 +26,7 @@ mod visit;
 
 pub use csrf::{CSRF_FIELD, CsrfToken};
 pub use denied::Denied;
-pub use guard::{Refuse, guard_api, guard_page, harden};
+pub use guard::{Deadlines, Refuse, guard_api, guard_page, harden};
 pub use log_in::{after_log_in, log_in, log_out};
 pub use principal::{Principal, Scope};
 pub use rule::{Access, AccessSettings, AccessSetupError};

@@ -109,7 +109,7 @@ impl ApiError {
     }
 
     /// A detail of the technology is for the log; whoever asks hears what it means.
-    fn detail(&self) -> String {
+    pub fn detail(&self) -> String {
         match self {
             Self::Store(error) => error.to_string(),
             Self::Queue(_) => "the broker is not available".to_owned(),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use actix_web::web::{Data, Json};
 use application::dead_letter::{LetterFilter, LetterState};
-use application::error_chain::describe;
 use application::ports::dead_letters::GROUPS_MAX;
 use application::ports::outbox::DestinationDepth;
 use serde::Serialize;
@@ -158,9 +157,15 @@ pub async fn overview(services: Data<OpsServices>) -> Result<Json<OverviewDoc>, 
 /// What `part` tells within its deadline; else why not.
 async fn told<T>(part: impl Future<Output = Result<T, ApiError>>) -> Result<T, String> {
     match tokio::time::timeout(PART_DEADLINE, part).await {
-        Ok(told) => told.map_err(|error| describe(&error)),
+        Ok(told) => told.map_err(|error| log(&error)),
         Err(_) => Err(format!("no answer within {} ms", PART_DEADLINE.as_millis())),
     }
+}
+
+/// The whole error is for the log.
+fn log(error: &ApiError) -> String {
+    tracing::debug!(%error, "a part of the overview cannot be told");
+    error.detail()
 }
 
 async fn settled(services: &OpsServices) -> Result<SettledDoc, ApiError> {

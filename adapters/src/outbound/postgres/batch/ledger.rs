@@ -4,15 +4,16 @@ use application::ports::unit_of_work::StoreError;
 use diesel::sql_types::{Array, BigInt, Text};
 use domain::{Currency, LedgerEntry};
 
-use crate::outbound::balance_changes::balance_changes;
+use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_changed};
 use crate::outbound::postgres::session::Session;
 use crate::outbound::postgres::statement::statement;
 
 statement! {
     /// Stores entries, and changes balances one by one in the order in which they are given. Counting the
     /// entries has all of them stored before the first balance is locked: many units wait for a balance that
-    /// all their events share.
-    PostEntries<'a> -> () {
+    /// all their events share. A balance that the sum does not fit stays as it is, and is not among those that
+    /// are given: an overflow would be an error like any other, as the driver tells it.
+    PostEntries<'a> -> (Text, Text, Text) {
         "WITH posted AS ( \
            INSERT INTO ledger_entries \
              (consumer, source, event_id, account, ledger, currency, amount_minor, payment_id) \
@@ -39,7 +40,11 @@ statement! {
          ORDER BY ordinality \
          ON CONFLICT (consumer, account, ledger, currency) DO UPDATE \
          SET balance_minor = account_balances.balance_minor + excluded.balance_minor, \
-           updated_at = clock_timestamp()"
+           updated_at = clock_timestamp() \
+         WHERE CASE WHEN excluded.balance_minor > 0 \
+           THEN account_balances.balance_minor <= 9223372036854775807 - excluded.balance_minor \
+           ELSE account_balances.balance_minor >= -9223372036854775807 - 1 - excluded.balance_minor END \
+         RETURNING account, ledger, currency"
     }
 }
 
@@ -67,6 +72,6 @@ pub(in crate::outbound::postgres) async fn post(
         balance_currencies: changes.iter().map(|change| change.currency.code()).collect(),
         changes_minor: changes.iter().map(|change| change.amount_minor).collect(),
     };
-    session.change(post).await?;
-    Ok(())
+    let changed: Vec<BalanceName> = session.rows(post).await?;
+    expect_changed(&changes, &changed).map_err(|error| session.fail(error))
 }

@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use domain::{ConsumerName, Currency, LedgerEntry};
 
-use crate::outbound::balance_changes::balance_changes;
+use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_changed};
 use crate::outbound::sqlite::classify::classify;
 use crate::outbound::sqlite::statement::{groups, row, statement};
 
@@ -45,13 +45,17 @@ statement! {
 }
 
 statement! {
-    /// Changes balances, from zero where there is none. A sum that does not fit becomes a fraction, which the
-    /// column does not take.
-    ChangeBalances over ChangeNow -> () {
+    /// Changes balances, from zero where there is none, and gives those that it has changed. One that the sum does
+    /// not fit stays as it is: the sum would be a floating-point number.
+    ChangeBalances over ChangeNow -> (Text, Text, Text) {
         "INSERT INTO account_balances (consumer, account, ledger, currency, balance_minor) VALUES ",
         " ON CONFLICT (consumer, account, ledger, currency) DO UPDATE \
          SET balance_minor = balance_minor + excluded.balance_minor, \
-           updated_at = CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+           updated_at = CAST(unixepoch('subsec') * 1000000 AS INTEGER) \
+         WHERE CASE WHEN excluded.balance_minor > 0 \
+           THEN balance_minor <= 9223372036854775807 - excluded.balance_minor \
+           ELSE balance_minor >= -9223372036854775807 - 1 - excluded.balance_minor END \
+         RETURNING account, ledger, currency"
     }
 }
 
@@ -81,7 +85,7 @@ pub(in crate::outbound::sqlite) fn post(
     for group in groups(&entries) {
         PostEntries(group).execute(connection).map_err(classify)?;
     }
-    let changes: Vec<ChangeNow<'_>> = changes
+    let rows: Vec<ChangeNow<'_>> = changes
         .iter()
         .map(|change| ChangeNow {
             consumer: consumer.as_str(),
@@ -91,8 +95,9 @@ pub(in crate::outbound::sqlite) fn post(
             change_minor: change.amount_minor,
         })
         .collect();
-    for group in groups(&changes) {
-        ChangeBalances(group).execute(connection).map_err(classify)?;
+    let mut changed: Vec<BalanceName> = Vec::with_capacity(rows.len());
+    for group in groups(&rows) {
+        changed.extend(ChangeBalances(group).load::<BalanceName>(connection).map_err(classify)?);
     }
-    Ok(())
+    expect_changed(&changes, &changed)
 }

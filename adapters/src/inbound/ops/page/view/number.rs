@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_by_three() {
-        assert_eq!([0, 999, 1_000, -1_234_567].map(count::<i32>), ["0", "999", "1,000", "\u{2212}1,234,567"]);
+        assert_eq!([0, 999, 1_000, -1_234_567].map(count), ["0", "999", "1,000", "\u{2212}1,234,567"]);
         assert_eq!(count(i128::MIN).len(), "\u{2212}".len() + 39 + 12);
     }
 

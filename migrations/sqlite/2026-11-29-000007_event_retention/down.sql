@@ -1,0 +1,2 @@
+ALTER TABLE purges DROP COLUMN recorded;
+ALTER TABLE purges DROP COLUMN applied;
