@@ -16,6 +16,7 @@ mod outbox;
 mod outbox_embedded;
 mod outcomes;
 mod poison;
+mod quarantine;
 mod send;
 mod traces;
 mod volume;

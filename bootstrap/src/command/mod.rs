@@ -1,11 +1,13 @@
 //! `payonce` on the command line.
 
+mod answer;
 mod audit;
 mod check;
 mod dead_letters;
 mod health;
 mod loadtest;
 mod migrate;
+mod quarantine;
 mod send;
 mod sources;
 mod table;
@@ -46,6 +48,9 @@ enum Command {
     /// Look at dead letters, replay or discard them
     #[command(subcommand)]
     DeadLetters(dead_letters::DeadLettersCommand),
+    /// Look at requests whose signature did not hold, and take genuine ones in
+    #[command(subcommand)]
+    Quarantine(quarantine::QuarantineCommand),
     /// Ask a running process for its health; exit 1 unless it answers 200 (for container health checks)
     Health(health::HealthArgs),
     /// Show the configured sources and what each expects of its provider
@@ -71,6 +76,9 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Loadtest(args)) => exit_code(loadtest::run(file, *args)),
         Some(Command::DeadLetters(command)) => {
             exit_code(with_config(file, async |config| dead_letters::run(config, command).await))
+        }
+        Some(Command::Quarantine(command)) => {
+            exit_code(with_config(file, async |config| quarantine::run(config, command).await))
         }
         Some(Command::Health(args)) => exit_code(health::run(&args)),
         Some(Command::Sources(args)) if args.wants_providers() => exit_code(sources::providers(&args)),

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use application::ports::provider::SignedRequest;
-use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use url::Url;
 
+use super::super::answer;
+
 /// How long the whole exchange may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How much of an answer is shown.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// The receiver's answer.
 pub(super) struct Answer {
@@ -28,7 +27,8 @@ pub(super) async fn post(url: Url, request: SignedRequest) -> anyhow::Result<Ans
     // A secret may be in the query.
     let response = response.map_err(reqwest::Error::without_url).context("there is no answer")?;
     let status = response.status().as_u16();
-    let body = shown(response).await.map_err(reqwest::Error::without_url).context("the answer broke off")?;
+    let body =
+        answer::body(response).await.map_err(reqwest::Error::without_url).context("the answer broke off")?;
     Ok(Answer { status, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
@@ -40,17 +40,6 @@ fn headers(signed: &[(String, String)]) -> anyhow::Result<HeaderMap> {
         headers.append(HeaderName::from_bytes(name.as_bytes())?, value);
     }
     Ok(headers)
-}
-
-async fn shown(mut response: Response) -> reqwest::Result<Vec<u8>> {
-    let mut body = Vec::new();
-    while body.len() < ANSWER_BYTES_MAX
-        && let Some(chunk) = response.chunk().await?
-    {
-        body.extend_from_slice(&chunk);
-    }
-    body.truncate(ANSWER_BYTES_MAX);
-    Ok(body)
 }
 
 #[cfg(test)]
