@@ -1,5 +1,5 @@
 //! The business state does not depend on the order, number and grouping of deliveries, nor on how many workers
-//! there are: for generated histories, on every store.
+//! there are: for generated histories and for those that Stripe really sends, on every store.
 // All of it is test code, also what is not itself a test.
 #![cfg(test)]
 
@@ -8,6 +8,7 @@ mod history;
 mod postgres;
 mod run;
 mod sqlite;
+mod stripe;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

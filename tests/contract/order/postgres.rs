@@ -47,3 +47,8 @@ async fn every_order_ends_in_the_same_state() {
 async fn eight_workers_on_three_accounts_lose_nothing() {
     super::workers_that_share_accounts_lose_nothing::<Store>().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_order_of_a_stripe_history_ends_in_the_same_state() {
+    super::stripe::every_order_of_a_stripe_history_ends_in_the_same_state::<Store>().await;
+}

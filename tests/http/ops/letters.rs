@@ -178,7 +178,8 @@ async fn groups_and_counts_tell_the_money() {
     assert_eq!(group["first_seen"], "1970-01-01T00:00:01Z");
     assert_eq!(group["last_seen"], "1970-01-01T00:00:03Z");
     let counts = ops.read("/api/dead-letters/counts?source=payment").await;
-    assert_eq!(counts, json!({"states": [{"state": "open", "letters": 3, "money": usd}]}));
+    assert_eq!(counts["states"][0], json!({"state": "open", "letters": 3, "money": usd}));
+    assert_eq!(counts["states"].as_array().map(Vec::len), Some(4), "each state once");
 }
 
 #[tokio::test(flavor = "multi_thread")]

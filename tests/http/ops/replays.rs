@@ -16,6 +16,12 @@ async fn with_letters(count: i64) -> (TestStore, Ops) {
     (store, ops)
 }
 
+/// The number of the letter of that event.
+async fn id_of(ops: &Ops, event_id: &str) -> i64 {
+    let document = ops.read(&format!("/api/dead-letters?event_id={event_id}")).await;
+    document["letters"][0]["id"].as_i64().expect("a letter")
+}
+
 fn errors(pointer: &str) -> (u16, Vec<String>) {
     (400, vec![format!("{pointer} invalid")])
 }
@@ -161,18 +167,19 @@ async fn jobs_are_listed_page_by_page_and_by_state() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_letter_is_replayed_with_other_bytes_by_a_linked_copy() {
     let (_store, ops) = with_letters(2).await;
+    let (first, second) = (id_of(&ops, "evt_1").await, id_of(&ops, "evt_2").await);
     let payload = succeeded_payload("evt_1", "pi_1", 5);
     let text = std::str::from_utf8(&payload).expect("text");
     let body = json!({"payload": text, "why": "the amount was a fraction"});
-    let answer = ops.post("/api/dead-letters/1/replay-edited", &body).await;
+    let answer = ops.post(&format!("/api/dead-letters/{first}/replay-edited"), &body).await;
     assert_eq!((answer.status, &answer.json()["members"]), (201, &json!(1)), "{answer:?}");
-    let document = ops.read("/api/dead-letters/1").await;
-    assert_eq!(document["copies"][0]["copy_of"], 1);
-    let again = ops.post("/api/dead-letters/1/replay-edited", &body).await;
+    let document = ops.read(&format!("/api/dead-letters/{first}")).await;
+    assert_eq!(document["copies"][0]["copy_of"], first);
+    let again = ops.post(&format!("/api/dead-letters/{first}/replay-edited"), &body).await;
     assert_eq!((again.status, again.json()["type"].as_str()), (409, Some("urn:payonce:problem:conflict")));
     let encoded = STANDARD.encode(succeeded_payload("evt_2", "pi_2", 5));
     let body = json!({"payload_base64": encoded, "why": "the amount was a fraction"});
-    assert_eq!(ops.post("/api/dead-letters/2/replay-edited", &body).await.status, 201);
+    assert_eq!(ops.post(&format!("/api/dead-letters/{second}/replay-edited"), &body).await.status, 201);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -177,7 +177,7 @@ pub async fn groups(
 /// How many letters there are.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CountsDoc {
-    /// By state, for the states that there are.
+    /// By state, each state once.
     states: Vec<StateDoc>,
 }
 

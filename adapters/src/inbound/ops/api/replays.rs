@@ -38,7 +38,7 @@ pub struct PreviewInput {
 /// What is selected.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PreviewDoc {
-    /// By state, for the states that there are: a replay would take the open ones.
+    /// By state: a replay would take the open ones.
     states: Vec<StateDoc>,
 }
 

@@ -4,9 +4,8 @@ use domain::Timestamp;
 
 /// The moment as text, in UTC. What is outside of the years that RFC 3339 knows is told as the nearest moment.
 pub fn rfc3339(at: Timestamp) -> String {
-    let (min, max) = (jiff::Timestamp::MIN.as_microsecond(), jiff::Timestamp::MAX.as_microsecond());
-    let known = jiff::Timestamp::from_microsecond(at.as_micros().clamp(min, max));
-    known.map_or_else(|_| String::new(), |at| at.to_string())
+    let nearest = if at.as_micros() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(nearest).to_string()
 }
 
 /// The moment of a text with its offset from UTC.

@@ -7,6 +7,11 @@ pub fn count(value: impl Into<i128>) -> String {
     if value < 0 { format!("\u{2212}{digits}") } else { digits }
 }
 
+/// So many things, by the name of one of them: `1 fact`, `2 facts`.
+pub fn things(value: usize, name: &str) -> String {
+    if value == 1 { format!("1 {name}") } else { format!("{value} {name}s") }
+}
+
 /// Digits in groups of three, with commas between.
 pub fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -37,8 +42,13 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_by_three() {
-        assert_eq!([0, 999, 1_000, -1_234_567].map(count), ["0", "999", "1,000", "\u{2212}1,234,567"]);
+        assert_eq!([0_i32, 999, 1_000, -1_234_567].map(count), ["0", "999", "1,000", "\u{2212}1,234,567"]);
         assert_eq!(count(i128::MIN).len(), "\u{2212}".len() + 39 + 12);
+    }
+
+    #[test]
+    fn one_thing_is_not_things() {
+        assert_eq!([0, 1, 2].map(|value| things(value, "fact")), ["0 facts", "1 fact", "2 facts"]);
     }
 
     #[test]
