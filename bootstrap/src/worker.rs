@@ -1,4 +1,4 @@
-//! The worker: applies events, and relays what they have changed.
+//! The worker: applies events, relays what they have changed, and tells people what was given up.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use adapters::outbound::telemetry::{LatestOutboxDepths, register_queue_depths};
 
 use crate::config::{Config, ms};
 use crate::telemetry::Telemetry;
-use crate::wiring::{self, Broker, Cache, Queue, Relays, Store};
+use crate::wiring::{self, Alerts, Broker, Cache, Queue, Relays, Store};
 
 /// The queue depths that were read last, for the gauge; `None` while they cannot be read.
 type LatestDepths = Arc<Mutex<Option<QueueDepths>>>;
@@ -36,6 +36,7 @@ pub struct Worker {
     cache_readiness: Arc<LateCheck>,
     observer: Arc<dyn Observer>,
     relays: Relays,
+    alerts: Alerts,
 }
 
 impl Worker {
@@ -54,6 +55,7 @@ impl Worker {
         let _gauge = register_queue_depths(&telemetry.meter(), depths.clone());
         let store = wiring::store(config)?;
         let relays = Relays::new(config, &store.outbox(), &wiring::relay_observer(telemetry))?;
+        let alerts = Alerts::new(config, &store, telemetry)?;
         Ok(Self {
             config: config.clone(),
             store,
@@ -64,6 +66,7 @@ impl Worker {
             cache_readiness: Arc::default(),
             observer,
             relays,
+            alerts,
         })
     }
 
@@ -81,6 +84,7 @@ impl Worker {
             return Ok(());
         };
         let relays = std::mem::take(&mut self.relays);
+        let alerts = std::mem::take(&mut self.alerts);
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
         let depths = tokio::spawn(watch_depths(
@@ -95,7 +99,7 @@ impl Worker {
             ms(self.config.worker.queue_depth_interval_ms),
             stop.clone(),
         ));
-        let result = tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop));
+        let result = tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop), alerts.run(stop));
         depths.abort();
         outbox_depths.abort();
         result.map(|_| ())

@@ -164,7 +164,7 @@ fn route(name: &str, destination: &DestinationConfig) -> anyhow::Result<Route> {
 }
 
 /// A name that no other process has: for people host and process, and a number that is random in each process.
-fn owner() -> String {
+pub(super) fn owner() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
     let random = RandomState::new().build_hasher().finish();
     format!("{host}/{}/{random:016x}", std::process::id())

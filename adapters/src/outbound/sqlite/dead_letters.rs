@@ -14,6 +14,7 @@ use super::store::SqliteStore;
 use crate::outbound::dead_letter_sql::{Composed, Row, Statements};
 
 mod actions;
+mod alerts;
 mod jobs;
 mod letters;
 
