@@ -110,6 +110,8 @@ macro_rules! dead_letters_contract {
                     who_has_lost_the_lease_fails_for_nobody_else,
                     letters_that_somebody_has_dealt_with_are_not_told,
                     the_letters_of_other_consumers_are_told_by_their_own,
+                    several_workers_send_one_signed_alert_for_a_group,
+                    an_alert_that_is_not_taken_comes_again_under_its_id,
                 }
                 actions::{
                     actions_come_back_the_newest_first,

@@ -1,14 +1,27 @@
 //! Which failure groups somebody was told of.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use adapters::clock::SystemClock;
+use adapters::outbound::http::{HttpAlerts, HttpSettings};
+use adapters::providers::standard_webhooks::{Bare, Verifier};
 use application::dead_letter::{DeadLetterId, FailureGroup, LetterReason, NewDeadLetter};
 use application::ports::alert_log::{AfterFailure, AlertClaim, ClaimedAlert};
+use application::ports::alert_observer::MockAlertObserver;
+use application::ports::clock::Clock;
+use application::ports::provider::WebhookRequest;
 use application::testing::dead_letters::{consumer, new_letter, order};
 use application::testing::source_name;
+use application::use_cases::{AlertFailures, AlertSettings};
+use harness::endpoint::{Endpoint, Reply, Told};
+use tokio_util::sync::CancellationToken;
 
 use super::fixture::{LettersFixture, Store};
 
+const SECRET: &str = "the secret of alerts";
 const LONG: Duration = Duration::from_hours(1);
 /// Over before the next statement.
 const NONE: Duration = Duration::ZERO;
@@ -168,4 +181,81 @@ pub async fn the_letters_of_other_consumers_are_told_by_their_own(fixture: impl 
     fixture.store().keep(&[new_letter("e1", 1)]).await;
     assert_eq!(claim(&fixture.store_of("analytics"), &rules("a", LONG, LONG)).await, None);
     assert!(claim(&fixture.store(), &rules("a", LONG, LONG)).await.is_some());
+}
+
+/// The alerts of a worker, told to an endpoint.
+fn worker(store: &Store, name: &str, endpoint: &Endpoint) -> AlertFailures {
+    // Whoever is first; the others find it installed.
+    rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
+    let http = HttpSettings {
+        url: endpoint.url().into(),
+        secrets: vec![SECRET.into()],
+        timeout: Duration::from_secs(10),
+        retry_after_max: Duration::ZERO,
+        concurrency: 1,
+    };
+    let settings = AlertSettings {
+        consumer: consumer(),
+        claim: rules(name, Duration::from_mins(1), LONG),
+        poll: Duration::from_millis(20),
+        attempts_max: 10,
+        retry_delay: Duration::from_millis(20),
+        retry_delay_max: Duration::from_millis(20),
+        link_base: "https://ops.example".to_owned(),
+    };
+    let mut observer = MockAlertObserver::new();
+    observer.expect_alert().returning(|_| ());
+    let channel = Arc::new(HttpAlerts::new(&http, Arc::new(SystemClock)).unwrap());
+    AlertFailures::new(store.alerts.clone(), store.letters.clone(), channel, Arc::new(observer), settings)
+}
+
+/// Runs workers until so many requests were made, and a little longer.
+async fn told_by(workers: Vec<AlertFailures>, endpoint: &Endpoint, requests: usize) -> Vec<Told> {
+    let stop = CancellationToken::new();
+    let running = workers.iter().map(|worker| worker.run(&stop));
+    let watch = async {
+        endpoint.wait_for(requests).await;
+        // Whoever would send it once more does so within this time.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        stop.cancel();
+    };
+    tokio::join!(futures::future::join_all(running), watch);
+    endpoint.told()
+}
+
+pub async fn several_workers_send_one_signed_alert_for_a_group(fixture: impl LettersFixture) {
+    let ids = fixture
+        .store()
+        .keep(&[failed_of("e1", 1, "one"), failed_of("e2", 2, "two"), failed_of("e3", 3, "one")])
+        .await;
+    let endpoint = Endpoint::start().await;
+    let workers = (0..3).map(|number| worker(&fixture.store(), &format!("worker-{number}"), &endpoint));
+    let told = told_by(workers.collect(), &endpoint, 2).await;
+    assert_eq!(told.len(), 2, "{told:?}");
+    let event = told.iter().map(Told::event).find(|event| event["data"]["message"] == "one").unwrap();
+    let data = &event["data"];
+    assert_eq!((&data["new"], &data["open"], &data["newest"]), (&2.into(), &2.into(), &ids[2].0.into()));
+    assert_eq!(data["money"], serde_json::json!([{"currency": "USD", "amount_minor": "200"}]));
+    for told in &told {
+        let headers = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+            .map(|name| (name.to_owned(), told.header(name).as_bytes().to_vec()));
+        let request = WebhookRequest { body: &told.body, headers: &headers, query: "" };
+        let verifier = Verifier::new(&[SECRET.into()], Bare::Text, Duration::from_mins(5)).unwrap();
+        assert_eq!(verifier.verify(&request, SystemClock.now()), Ok(0));
+        assert_eq!(told.header("webhook-id"), told.id());
+    }
+}
+
+pub async fn an_alert_that_is_not_taken_comes_again_under_its_id(fixture: impl LettersFixture) {
+    fixture.store().keep(&[new_letter("e1", 1)]).await;
+    let endpoint = Endpoint::start().await;
+    let left = AtomicU32::new(2);
+    endpoint.answer_by(move |_| {
+        let refuses =
+            left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+        Reply::status(if refuses { 500 } else { 204 })
+    });
+    let told = told_by(vec![worker(&fixture.store(), "worker-1", &endpoint)], &endpoint, 3).await;
+    let ids: BTreeSet<String> = told.iter().map(Told::id).collect();
+    assert_eq!((told.len(), ids.len()), (3, 1), "{told:?}");
 }
