@@ -67,6 +67,31 @@ if [[ ! -x $chromium || ! -x $chromedriver ]]; then
   fi
 fi
 
+# Only the one program: the package would start a server.
+get_promtool() {
+  local folder=target/tools/promtool.d
+  mkdir -p "$folder"
+  (
+    cd "$folder"
+    apt-get download prometheus || { apt-get update && apt-get download prometheus; }
+    dpkg-deb --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin/promtool
+  )
+  mv "$folder/usr/bin/promtool" target/tools/promtool
+  rm -r "$folder"
+}
+
+if [[ -z ${PAYONCE_TEST_PROMTOOL:-} ]]; then
+  if ! PAYONCE_TEST_PROMTOOL=$(type -P promtool); then
+    PAYONCE_TEST_PROMTOOL=$PWD/target/tools/promtool
+    if [[ ! -x $PAYONCE_TEST_PROMTOOL ]]; then
+      command -v apt-get >/dev/null ||
+        die "there is no promtool, which the alert rules are tested with; install Prometheus' tools, or set PAYONCE_TEST_PROMTOOL"
+      section promtool get_promtool </dev/null
+    fi
+  fi
+  export PAYONCE_TEST_PROMTOOL
+fi
+
 # --- services -----------------------------------------------------------------------------------
 
 missing=() given=()

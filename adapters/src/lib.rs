@@ -2,6 +2,8 @@
 //! what they drive. Sibling folders carry the same file names for the same port.
 
 pub mod clock;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod inbound;
 pub mod outbound;
 pub mod providers;

@@ -37,7 +37,7 @@ pub fn render(entry: &OutboxEntry) -> Bytes {
 }
 
 /// `None` for a moment that RFC 3339, whose years have four digits, cannot tell. The attribute is optional.
-fn rfc3339(moment: Timestamp) -> Option<String> {
+pub(crate) fn rfc3339(moment: Timestamp) -> Option<String> {
     /// 0000-01-01T00:00:00Z
     const EARLIEST_MICROS: i64 = -62_167_219_200_000_000;
     let micros = moment.as_micros();

@@ -8,12 +8,14 @@
 //! - [`use_cases::relay_outbox`]: what events have changed is told to the destinations, in order
 //! - [`use_cases::purge_outbox`], [`use_cases::purge_events`]: what is old is removed
 //! - [`use_cases::dead_letters`]: what was given up is kept in the store, and replayed or discarded from there
+//! - [`use_cases::alert_failures`]: people are told what fails, once for each group of failures and window
 //! - [`use_cases::audit`]: the invariants on a live store
 //!
 //! Ports (out) are in [`ports`], one file each; every trait says what an implementation MUST do.
 
 #![deny(missing_docs)]
 
+pub mod alert;
 mod backoff;
 pub mod cloud_event;
 pub mod dead_letter;

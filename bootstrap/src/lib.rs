@@ -3,6 +3,8 @@
 pub mod banner;
 pub mod command;
 pub mod config;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod lifecycle;
 pub mod loadtest;
 pub mod receiver;

@@ -1,4 +1,4 @@
-//! The worker: applies events, relays what they have changed, and keeps what was given up.
+//! The worker: applies events, relays what they have changed, keeps what was given up, and tells people of it.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use adapters::outbound::telemetry::{LatestLetterCounts, LatestOutboxDepths, regi
 
 use crate::config::{Config, ms};
 use crate::telemetry::Telemetry;
-use crate::wiring::{self, Broker, Cache, DeadLetterWork, Queue, Relays, Store};
+use crate::wiring::{self, Alerts, Broker, Cache, DeadLetterWork, Queue, Relays, Store};
 
 /// Counting many letters takes a moment, so they are counted at most so often.
 const LETTER_COUNT_INTERVAL_MIN: Duration = Duration::from_secs(15);
@@ -44,6 +44,7 @@ pub struct Worker {
     observer: Arc<dyn Observer>,
     relays: Relays,
     dead_letters: DeadLetterWork,
+    alerts: Alerts,
 }
 
 impl Worker {
@@ -63,6 +64,7 @@ impl Worker {
         let store = wiring::store(config)?;
         let relays = Relays::new(config, &store.outbox(), &wiring::relay_observer(telemetry))?;
         let dead_letters = DeadLetterWork::new(config, broker, &store, telemetry)?;
+        let alerts = Alerts::new(config, &store, telemetry)?;
         Ok(Self {
             config: config.clone(),
             store,
@@ -75,6 +77,7 @@ impl Worker {
             observer,
             relays,
             dead_letters,
+            alerts,
         })
     }
 
@@ -106,11 +109,12 @@ impl Worker {
         };
         let relays = std::mem::take(&mut self.relays);
         let dead_letters = std::mem::take(&mut self.dead_letters);
+        let alerts = std::mem::take(&mut self.alerts);
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
         let watching = self.watch(stop);
-        let result =
-            tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop), dead_letters.run(stop));
+        let consuming = self.consume(cache.port(), stop);
+        let result = tokio::try_join!(consuming, relays.run(stop), dead_letters.run(stop), alerts.run(stop));
         watching.iter().for_each(JoinHandle::abort);
         result.map(|_| ())
     }

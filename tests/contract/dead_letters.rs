@@ -1,10 +1,11 @@
 //! What every store must do as [`application::ports::dead_letters::DeadLetters`],
-//! [`application::ports::replay_jobs::ReplayJobs`] and
+//! [`application::ports::replay_jobs::ReplayJobs`], [`application::ports::alert_log::AlertLog`] and
 //! [`application::ports::operator_actions::OperatorActions`].
 // All of it is test code, also what is not itself a test.
 #![cfg(test)]
 
 mod actions;
+mod alerting;
 mod coming_back;
 mod discarding;
 mod editing;
@@ -95,6 +96,22 @@ macro_rules! dead_letters_contract {
                     a_canceled_copy_is_discarded_and_its_letter_open_again,
                     copies_are_counted_and_listed_nowhere_else,
                     only_an_open_letter_is_copied,
+                }
+                alerting::{
+                    where_nothing_failed_there_is_nothing_to_tell,
+                    each_group_has_an_alert_of_its_own_from_the_oldest_on,
+                    of_several_who_ask_at_once_one_has_the_alert,
+                    a_lease_that_is_over_is_given_to_whoever_asks_and_the_alert_is_the_same,
+                    what_was_told_is_not_told_again_and_what_is_new_waits_for_the_window,
+                    after_the_window_only_what_is_new_is_told_under_another_id,
+                    what_failed_is_tried_again_after_its_wait_and_counted,
+                    what_failed_keeps_its_id_and_takes_what_is_new_along,
+                    what_was_given_up_is_told_with_the_next_window,
+                    who_has_lost_the_lease_fails_for_nobody_else,
+                    letters_that_somebody_has_dealt_with_are_not_told,
+                    the_letters_of_other_consumers_are_told_by_their_own,
+                    several_workers_send_one_signed_alert_for_a_group,
+                    an_alert_that_is_not_taken_comes_again_under_its_id,
                 }
                 actions::{
                     actions_come_back_the_newest_first,

@@ -10,9 +10,11 @@
 //! - [`scope`]: which letters a statement is about
 //! - [`storing`], [`listing`], [`totals`], [`discarding`]: the letters
 //! - [`jobs`], [`freezing`], [`members`], [`marking`]: replay jobs
+//! - [`alerting`]: which groups of failures somebody was told of
 //! - [`actions`]: what operators have done
 
 pub(in crate::outbound) mod actions;
+pub(in crate::outbound) mod alerting;
 mod composed;
 pub(in crate::outbound) mod discarding;
 pub(in crate::outbound) mod freezing;

@@ -2,6 +2,7 @@
 
 pub mod amqp;
 mod balance_changes;
+pub mod command;
 mod dead_letter_sql;
 pub mod embedded;
 mod event_sql;

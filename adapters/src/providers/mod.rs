@@ -5,6 +5,7 @@
 //!
 //! - [`registry`]: every pack, by its name in the configuration
 //! - [`settings`]: what a source is configured with
+//! - [`options`]: what only one provider needs, read as the types that its pack wants
 //! - [`signing`]: keyed hashes over several secrets, encodings, the tolerance of time
 //! - [`json`]: JSON read only as deep as it is used
 //! - [`members`]: members that are there, or a text that says what is wrong
@@ -36,6 +37,7 @@ pub mod mollie;
 pub mod moment;
 pub mod mpesa;
 pub mod native;
+pub mod options;
 pub mod pack;
 #[cfg(test)]
 mod payloads;

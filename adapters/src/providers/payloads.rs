@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use application::Envelope;
 use application::ports::provider::{IntakeRefusal, Provider, SignedRequest, WebhookRequest};
+use application::testing::dead_letters::letter;
 use application::testing::envelope;
 use domain::{Effect, EventId, NoEffect, PaymentChange, PaymentEvent};
 use serde_json::{Value, json};
@@ -18,6 +20,8 @@ use super::settings::Mode;
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
 /// 32 characters, hexadecimal, so that it is a secret for every provider.
 const SECRET: &str = "00112233445566778899aabbccddeeff";
+
+const NATIVE: &str = r#"{"id":"evt_1","type":"payment_intent.succeeded","data":{"payment_intent":"pi_1","amount_cents":4999,"currency":"usd","status":"succeeded"}}"#;
 
 /// The source that takes a fixture, by the start of its path.
 fn source_of(path: &str, mode: Mode) -> Arc<dyn Provider> {
@@ -146,4 +150,45 @@ fn every_payload_becomes_what_the_reviewed_table_says() {
         assert_eq!(found, reviewed);
     }
     assert_eq!(found.lines().count(), reviewed.lines().count());
+}
+
+/// The age of a signature is judged once, on arrival: neither the worker nor whoever replays a dead letter judges it
+/// again.
+#[test]
+fn what_is_given_up_and_replayed_a_week_later_means_what_it_meant() {
+    for path in fixtures() {
+        let body = std::fs::read(Path::new(FIXTURES).join("payloads").join(&path)).expect("a readable file");
+        let source = source_of(&path, Mode::Live);
+        let (Ok(ids), signed) = request(source.as_ref(), &body) else { continue };
+        for id in ids {
+            let mut sent = envelope(id.as_str(), signed.body.clone());
+            sent.headers.clone_from(&signed.headers);
+            let mut given_up = letter(1, id.as_str());
+            given_up.summary.key = Some(sent.key.clone());
+            given_up.summary.received_at = Some(sent.received_at);
+            given_up.summary.cause.dead_lettered_at = NOW.plus(Duration::from_hours(7 * 24));
+            given_up.content.payload = sent.payload.clone();
+            given_up.content.headers.clone_from(&sent.headers);
+            given_up.content.content_type.clone_from(&sent.content_type);
+            let replayed = given_up.to_envelope().expect("it can be read");
+            assert_eq!(replayed, sent, "{path}");
+            assert_eq!(source.translate(&replayed), source.translate(&sent), "{path}");
+        }
+    }
+}
+
+#[test]
+fn what_signs_its_time_would_be_refused_a_week_later() {
+    for (provider, body) in
+        [("stripe", "{\"id\":\"evt_1\"}"), ("native", NATIVE), ("standard-webhooks", "{}")]
+    {
+        let build = registry::find(provider).expect("a pack");
+        let source = build(&settings(&[SECRET], &[])).expect("it can be set up");
+        let signed = source.sign(body.as_bytes(), NOW).expect("it is signed");
+        let headers: Vec<_> =
+            signed.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
+        let request = WebhookRequest { body: &signed.body, headers: &headers, query: &signed.query };
+        let judged = source.intake(&request, NOW.plus(Duration::from_hours(7 * 24)));
+        assert_eq!(judged, Err(IntakeRefusal::Unauthentic("signature_too_old")), "{provider}");
+    }
 }

@@ -7,6 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::options;
+
 /// How far a signature's time may be from ours, on either side, unless it is set otherwise.
 pub const TOLERANCE: Duration = Duration::from_mins(5);
 
@@ -89,13 +91,12 @@ impl SourceSettings {
         self.secret_texts(wanted)?.into_iter().map(key).collect()
     }
 
-    /// The options, read as `T`, which denies unknown fields.
+    /// The options, read as `T`, which denies unknown fields. See [`options`].
     ///
     /// # Errors
     /// An option is missing, unknown or of the wrong type.
     pub fn read_options<T: DeserializeOwned>(&self) -> Result<T, SetupError> {
-        serde_json::from_value(Value::Object(self.options.clone()))
-            .map_err(|error| SetupError::BadOption(error.to_string()))
+        options::read(&self.options)
     }
 }
 

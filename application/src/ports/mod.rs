@@ -4,6 +4,9 @@
 //! `async_trait`); write the behaviours once in `tests/contract`; then one adapter a technology, each
 //! stamped with the suite.
 
+pub mod alert_channel;
+pub mod alert_log;
+pub mod alert_observer;
 pub mod clock;
 pub mod dead_letter_observer;
 pub mod dead_letter_queue;

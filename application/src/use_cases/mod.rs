@@ -1,6 +1,7 @@
 //! What payonce does.
 
 pub mod accept_event;
+pub mod alert_failures;
 pub mod audit;
 pub mod consume_events;
 pub mod dead_letters;
@@ -12,6 +13,7 @@ pub mod relay_outbox;
 pub mod review_quarantine;
 
 pub use accept_event::{AcceptError, AcceptEvent};
+pub use alert_failures::{AlertFailures, AlertSettings};
 pub use audit::{Audit, AuditReport};
 pub use consume_events::{ConsumeEvents, ConsumeSettings};
 pub use process_events::ProcessEvents;

@@ -4,6 +4,7 @@
 //! default's type. An empty table in it takes any keys: they are a provider pack's to judge. Every problem is
 //! reported at once.
 
+mod alerts;
 mod dead_letters;
 mod layers;
 mod outbox;
@@ -13,6 +14,7 @@ mod validate;
 
 use std::path::{Path, PathBuf};
 
+pub use alerts::{AlertTarget, AlertsConfig};
 pub use dead_letters::DeadLettersConfig;
 pub use outbox::{DestinationConfig, DestinationKind, DestinationStart, OutboxConfig};
 pub use sections::{

@@ -9,6 +9,7 @@ use domain::ConsumerName;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
+use super::alerts::AlertsConfig;
 use super::dead_letters::DeadLettersConfig;
 use super::outbox::{DestinationConfig, OutboxConfig};
 use super::source::SourceConfig;
@@ -42,6 +43,7 @@ pub struct Config {
     pub sources: BTreeMap<String, SourceConfig>,
     pub outbox: OutboxConfig,
     pub destinations: BTreeMap<String, DestinationConfig>,
+    pub alerts: AlertsConfig,
 }
 
 /// `[http]`
@@ -226,7 +228,9 @@ impl Config {
         let secrets_of_destinations = self.destinations.iter_mut().map(|(name, destination)| {
             (format!("destinations.{name}"), &mut destination.secrets, &destination.secrets_file)
         });
-        for (section, secrets, file) in secrets_of_sources.chain(secrets_of_destinations) {
+        let secrets_of_alerts = ("alerts".to_owned(), &mut self.alerts.secrets, &self.alerts.secrets_file);
+        let all = secrets_of_sources.chain(secrets_of_destinations).chain([secrets_of_alerts]);
+        for (section, secrets, file) in all {
             if !file.is_empty()
                 && let Some(text) = read(&format!("{section}.secrets_file"), file, problems)
             {
@@ -240,6 +244,7 @@ impl Config {
         for destination in self.destinations.values_mut() {
             destination.url = trimmed(destination.url.expose_secret());
         }
+        self.alerts.webhook_url = trimmed(self.alerts.webhook_url.expose_secret());
     }
 }
 

@@ -2,6 +2,8 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
+mod alerts;
+mod options;
 mod outbox;
 mod sources;
 

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use super::sections::{Config, file_of, scheme};
-use super::{dead_letters, outbox};
+use super::{alerts, dead_letters, outbox};
 use crate::wiring::source_problems;
 
 /// The broker's default for the largest message is 16 MiB from RabbitMQ 4.0 on; a body stays well below.
@@ -29,6 +29,7 @@ pub(super) fn validate(config: &Config, problems: &mut Vec<String>) {
     consumers(config, problems);
     dead_letters::validate(config, problems);
     outbox::validate(config, problems);
+    alerts::validate(config, problems);
     if !config.sources.values().any(|source| source.enabled) {
         problems.push("sources: none is enabled, so there is nothing to take webhooks for".to_owned());
     }

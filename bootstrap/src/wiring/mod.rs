@@ -1,6 +1,7 @@
 //! Which adapter stands behind which port: chosen by the scheme of a URL or the name of a provider, here and
 //! nowhere else.
 
+mod alerts;
 mod broker;
 mod cache;
 mod dead_letters;
@@ -22,6 +23,7 @@ use adapters::outbound::telemetry::OpenTelemetryObserver;
 use crate::config::Config;
 use crate::telemetry::Telemetry;
 
+pub use alerts::{Alerts, webhook_problems};
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
 pub use dead_letters::{DeadLetterWork, letter_gauges};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use application::ports::alert_log::AlertLog;
 use application::ports::dead_letters::DeadLetters;
 use application::ports::event_reader::EventReader;
 use application::ports::event_retention::EventRetention;
@@ -35,6 +36,7 @@ pub struct Store {
     unit_of_work: Arc<dyn UnitOfWork>,
     outbox: Arc<dyn Outbox>,
     dead_letters: Arc<dyn DeadLetters>,
+    alert_log: Arc<dyn AlertLog>,
     replay_jobs: Arc<dyn ReplayJobs>,
     operator_actions: Arc<dyn OperatorActions>,
     payments: Arc<dyn PaymentReader>,
@@ -59,6 +61,11 @@ impl Store {
     /// Keeps what was given up.
     pub fn dead_letters(&self) -> Arc<dyn DeadLetters> {
         self.dead_letters.clone()
+    }
+
+    /// Remembers which failures somebody was told of.
+    pub fn alert_log(&self) -> Arc<dyn AlertLog> {
+        self.alert_log.clone()
     }
 
     /// Keeps the jobs that replay it.
@@ -129,6 +136,7 @@ fn postgres(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store
     let dead_letters = Arc::new(PostgresDeadLetters::new(pool.clone(), consumer.clone()));
     Ok(Store {
         dead_letters: dead_letters.clone(),
+        alert_log: dead_letters.clone(),
         replay_jobs: dead_letters.clone(),
         operator_actions: dead_letters,
         payments: Arc::new(PostgresPaymentReader::new(pool.clone(), consumer.clone())),
@@ -153,6 +161,7 @@ fn sqlite(store: &StoreConfig, consumer: ConsumerName) -> anyhow::Result<Store> 
     let dead_letters = Arc::new(SqliteDeadLetters::new(file.clone(), consumer.clone()));
     Ok(Store {
         dead_letters: dead_letters.clone(),
+        alert_log: dead_letters.clone(),
         replay_jobs: dead_letters.clone(),
         operator_actions: dead_letters,
         payments: Arc::new(SqlitePaymentReader::new(file.clone(), consumer.clone())),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use application::dead_letter::{
     DeadLetter, DeadLetterId, DeadLetterSummary, LetterFilter, LetterState, NewDeadLetter,
 };
+use application::ports::alert_log::AlertLog;
 use application::ports::dead_letters::{DeadLetters, PAGE_LETTERS_MAX};
 use application::ports::operator_actions::OperatorActions;
 use application::ports::replay_jobs::{NextMembers, ReplayJobs, Take};
@@ -35,13 +36,14 @@ pub trait LettersFixture: Send + Sync + 'static {
 pub struct Store {
     pub letters: Arc<dyn DeadLetters>,
     pub jobs: Arc<dyn ReplayJobs>,
+    pub alerts: Arc<dyn AlertLog>,
     pub actions: Arc<dyn OperatorActions>,
 }
 
 impl Store {
-    pub fn of(store: impl DeadLetters + ReplayJobs + OperatorActions + 'static) -> Self {
+    pub fn of(store: impl DeadLetters + ReplayJobs + AlertLog + OperatorActions + 'static) -> Self {
         let store = Arc::new(store);
-        Self { letters: store.clone(), jobs: store.clone(), actions: store }
+        Self { letters: store.clone(), jobs: store.clone(), alerts: store.clone(), actions: store }
     }
 
     /// Stores letters one by one, so that their numbers are in order.

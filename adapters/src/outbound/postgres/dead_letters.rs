@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::outbound::dead_letter_sql::{Composed, Row, Statements};
 
 mod actions;
+mod alerts;
 mod jobs;
 mod letters;
 

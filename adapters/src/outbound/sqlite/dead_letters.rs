@@ -8,6 +8,7 @@ use super::blocking::{self, Blocking, done};
 use super::store::SqliteStore;
 
 mod actions;
+mod alerts;
 mod jobs;
 mod letters;
 

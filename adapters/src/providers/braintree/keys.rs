@@ -12,14 +12,8 @@ const PAIRS_MAX: usize = 32;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    public_key: PublicKeys,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PublicKeys {
-    One(String),
-    Several(Vec<String>),
+    /// One, or a list.
+    public_key: Vec<String>,
 }
 
 /// The key pairs, in their order.
@@ -34,17 +28,13 @@ impl Keys {
     /// The private keys are the secrets; the public ones are the option `public_key`, in the same order.
     pub fn of(settings: &SourceSettings) -> Result<Self, SetupError> {
         let Options { public_key } = settings.read_options()?;
-        let public = match public_key {
-            PublicKeys::One(key) => vec![key],
-            PublicKeys::Several(keys) => keys,
-        };
         let private =
             settings.keys("the private key of the API key pair", |text| Ok(hmac_key(text.as_bytes())))?;
-        if public.len() != private.len() {
+        if public_key.len() != private.len() {
             let what = "public_key has not as many entries as secrets: each private key has its public key";
             return Err(SetupError::BadOption(what.to_owned()));
         }
-        let pairs = public.into_iter().zip(private).map(|(public, private)| Pair::new(&public, private));
+        let pairs = public_key.into_iter().zip(private).map(|(public, private)| Pair::new(&public, private));
         pairs.collect::<Result<_, _>>().map(Self)
     }
 

@@ -4,7 +4,7 @@
 mod keys;
 mod notification;
 mod translate;
-mod xml;
+pub(crate) mod xml;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -6,10 +6,10 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// How deep elements may stand in each other; real notifications have less than ten levels.
-const DEPTH_MAX: usize = 32;
+pub const DEPTH_MAX: usize = 32;
 
 /// How many elements a notification may have; one with a long history has a few thousand.
-const ELEMENTS_MAX: usize = 50_000;
+pub const ELEMENTS_MAX: usize = 50_000;
 
 /// An element, with the text that stands directly in it.
 #[derive(Debug, Default)]
@@ -27,16 +27,16 @@ impl Element {
         let mut open = vec![Self::default()];
         let mut elements = 0;
         loop {
-            match reader.read_event().map_err(|_| "is not XML")? {
-                Event::Start(start) => {
-                    elements += 1;
-                    if open.len() > DEPTH_MAX || elements > ELEMENTS_MAX {
-                        return Err("has too many elements, or too deep ones");
-                    }
-                    open.push(Self::named(&start)?);
+            let event = reader.read_event().map_err(|_| "is not XML")?;
+            if matches!(event, Event::Start(_) | Event::Empty(_)) {
+                elements += 1;
+                if open.len() > DEPTH_MAX || elements > ELEMENTS_MAX {
+                    return Err("has too many elements, or too deep ones");
                 }
+            }
+            match event {
+                Event::Start(start) => open.push(Self::named(&start)?),
                 Event::Empty(start) => {
-                    elements += 1;
                     open.last_mut().ok_or("is not XML")?.children.push(Self::named(&start)?);
                 }
                 Event::End(_) => {
@@ -118,6 +118,8 @@ mod tests {
     fn what_could_grow_or_is_no_xml_is_refused() {
         let deep = format!("{}{}", "<a>".repeat(40), "</a>".repeat(40));
         let many = format!("<a>{}</a>", "<b></b>".repeat(ELEMENTS_MAX));
+        let many_empty = format!("<a>{}</a>", "<b/>".repeat(ELEMENTS_MAX));
+        let deep_empty = format!("{}<b/>{}", "<a>".repeat(DEPTH_MAX), "</a>".repeat(DEPTH_MAX));
         for xml in [
             "",
             "text",
@@ -131,7 +133,9 @@ mod tests {
             "<!DOCTYPE a [<!ENTITY lol \"lol\">]><a>&lol;</a>",
             "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a/>",
             &deep,
+            &deep_empty,
             &many,
+            &many_empty,
         ] {
             assert!(Element::parse(xml).is_err(), "{}", &xml[..xml.len().min(80)]);
         }

@@ -7,12 +7,12 @@ mod hash_scheme;
 mod mapping;
 mod meaning;
 mod options;
-mod pointer;
+pub(crate) mod pointer;
 mod price;
 mod scheme;
 mod signed_time;
-mod template;
-mod time;
+pub(crate) mod template;
+pub(crate) mod time;
 
 use std::borrow::Cow;
 use std::sync::Arc;

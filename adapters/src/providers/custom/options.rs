@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::providers::options::listed;
 use crate::providers::settings::{SetupError, SourceSettings};
 
 /// The options that are not read yet.
@@ -35,11 +36,12 @@ impl Options {
         self.filled(name)?.ok_or_else(|| bad(name, "is missing"))
     }
 
-    /// The option's texts: one text, or a list of them.
+    /// The option's texts: a list of them, or one text with commas between them.
     pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, SetupError> {
-        let values = match self.0.remove(name) {
+        let values: Vec<Value> = match self.0.remove(name) {
             None => return Ok(None),
             Some(Value::Array(values)) => values,
+            Some(Value::String(text)) => listed(&text).map(Value::from).collect(),
             Some(value) => vec![value],
         };
         let texts: Option<Vec<String>> =
@@ -55,11 +57,21 @@ impl Options {
         self.text(name)?.map(|text| chosen(name, &text, known)).transpose()
     }
 
-    /// The option's table of texts.
+    /// The option's table of texts: a table, or one text of `name=text` with commas between, whose names may hold
+    /// a `=` but no comma.
     pub fn table(&mut self, name: &str) -> Result<Vec<(String, String)>, SetupError> {
         let entries = match self.0.remove(name) {
             None => return Ok(Vec::new()),
             Some(Value::Object(entries)) => entries,
+            Some(Value::String(text)) => {
+                let entry = |entry: &str| {
+                    let (key, value) = entry.rsplit_once('=')?;
+                    Some((key.trim().to_owned(), value.trim().to_owned()))
+                };
+                let entries: Option<Vec<_>> = listed(&text).map(entry).collect();
+                return entries
+                    .ok_or_else(|| bad(name, "must be a table of texts, or name=text with commas between"));
+            }
             Some(_) => return Err(bad(name, "must be a table of texts")),
         };
         let text = |value: Value| match value {

@@ -1,8 +1,8 @@
 //! PayPal: an RSA signature over the transmission, the webhook's id and a checksum of the body, by a
 //! certificate that the request names. There is no shared secret.
 
-mod certificate;
-mod certificate_url;
+pub(crate) mod certificate;
+pub(crate) mod certificate_url;
 mod fetch;
 mod money;
 mod resource;

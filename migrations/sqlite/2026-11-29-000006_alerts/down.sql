@@ -1,0 +1,2 @@
+DROP INDEX dead_letters_open;
+DROP TABLE failure_alerts;
