@@ -74,7 +74,7 @@ pub async fn everything_that_was_accepted_stays_accounted_for(store: impl StoreF
     fill(&store).await;
     age(&store, &["evt_1", "other_1"]).await;
     let audit = store.audit_of(CONSUMER);
-    let all = StoreTotals { applied: APPLIED, recorded: RECORDED };
+    let all = StoreTotals { applied: APPLIED, recorded: RECORDED, dead_letters: 0 };
     // In several steps, which add up.
     let retention = store.retention_of(CONSUMER);
     for _ in 0..4 {
@@ -84,7 +84,7 @@ pub async fn everything_that_was_accepted_stays_accounted_for(store: impl StoreF
     assert_eq!(ids(&store).await, ["evt_1", "other_1"]);
     assert_eq!(store.audit_of("other").totals(None).await.unwrap(), StoreTotals::default());
     // By their ids only those can be counted that are there.
-    let there = StoreTotals { applied: 1, recorded: 0 };
+    let there = StoreTotals { applied: 1, recorded: 0, dead_letters: 0 };
     assert_eq!(audit.totals(Some("evt_")).await.unwrap(), there);
 }
 
@@ -155,7 +155,7 @@ pub async fn a_purge_beside_workers_removes_each_event_once(store: impl StoreFix
     let new = |number: u32| event(&format!("new_{number}"), &format!("pn_{number}"), &[captured(usd(5))]);
     apply(&*store.unit_of_work(1), &(0..30).map(new).collect::<Vec<PaymentEvent>>()).await;
     assert_eq!(purges.join_all().await.iter().sum::<u64>(), 60);
-    let totals = StoreTotals { applied: 90, recorded: 0 };
+    let totals = StoreTotals { applied: 90, recorded: 0, dead_letters: 0 };
     assert_eq!(store.audit_of(CONSUMER).totals(None).await.unwrap(), totals);
     assert_eq!(store.audit_of(CONSUMER).violations(10).await.unwrap(), []);
 }
