@@ -26,10 +26,12 @@ pub(super) fn of_message(
 ) -> NewDeadLetter {
     let arrival = arrival(&message, consumer);
     let cause = cause(&message, now);
-    let subject = message
-        .content
-        .as_ref()
-        .map_or_else(|_| LetterSubject::default(), |envelope| subject(envelope, sources));
+    let subject = match &message.content {
+        // Translating it may be what ends the process.
+        Ok(_) if cause.reason == LetterReason::DeliveryLimit => LetterSubject::default(),
+        Ok(envelope) => subject(envelope, sources),
+        Err(_) => LetterSubject::default(),
+    };
     let history = history(message.history);
     let (key, received_at, content) = match message.content {
         Ok(envelope) => (Some(envelope.key.clone()), Some(envelope.received_at), content(envelope)),

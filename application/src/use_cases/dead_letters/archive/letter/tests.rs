@@ -69,6 +69,18 @@ fn what_cannot_be_translated_is_stored_all_the_same() {
 }
 
 #[test]
+fn what_may_have_ended_processes_is_not_translated_once_more() {
+    let given_up =
+        DeadLetterMessage { reason: None, broker_reason: Some("delivery_limit".to_owned()), ..message() };
+    // A provider that expects nothing panics when it is asked.
+    let letter = stored_by(given_up, &sources_of(MockProvider::new()));
+    assert_eq!(
+        (letter.cause.reason, letter.subject),
+        (LetterReason::DeliveryLimit, LetterSubject::default())
+    );
+}
+
+#[test]
 fn an_unreadable_message_keeps_its_bytes() {
     let letter = stored(unreadable(b"\0\xff"));
     assert_eq!((letter.key, letter.received_at), (None, None));
