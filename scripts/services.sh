@@ -8,6 +8,8 @@
 #   scripts/services.sh status          what runs; the exit code is 0 when all of it does
 #   scripts/services.sh start|stop|restart|kill postgres|redis|rabbitmq
 #                                       one service, on the same port and data; kill is SIGKILL
+#   scripts/services.sh rabbitmqctl ARGUMENTS
+#                                       RabbitMQ's own tool, on this RabbitMQ
 #
 # Runs on Linux, as root or as an ordinary user. As root, missing servers are installed with apt-get
 # where there is one.
@@ -668,6 +670,14 @@ one() {
   esac
 }
 
+ctl() {
+  local home=$DIR/rabbitmq program
+  load_state || die "the services were never started (run: $SELF up)"
+  program=$(dirname "$(rabbitmq_server)")/rabbitmqctl
+  HOME="$home" LC_ALL=C.UTF-8 ERL_EPMD_PORT="$EPMD_PORT" RABBITMQ_NODENAME="$NODE" \
+    RABBITMQ_CONF_ENV_FILE="$home/rabbitmq-env.conf" "$program" "$@"
+}
+
 case ${1:-} in
   up)
     open_dir
@@ -685,6 +695,7 @@ case ${1:-} in
   env) env_of_running ;;
   status) status ;;
   start | stop | restart | kill) one "$@" ;;
+  rabbitmqctl) ctl "${@:2}" ;;
   help | -h | --help) usage ;;
   *)
     usage >&2
