@@ -171,6 +171,7 @@ impl Source {
         Envelope {
             key: EventKey { source: source_name(), event_id: id.clone() },
             received_at: NOW,
+            queued_at: NOW,
             content_type: None,
             headers: kept.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect(),
             trace: TraceContext::default(),
