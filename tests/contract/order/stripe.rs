@@ -234,6 +234,7 @@ fn envelope(source: &SourceName, event: &Event) -> Envelope {
     Envelope {
         key: EventKey { source: source.clone(), event_id: event.id.clone() },
         received_at: NOW,
+        queued_at: NOW,
         content_type: None,
         headers: Vec::new(),
         trace: TraceContext::default(),
