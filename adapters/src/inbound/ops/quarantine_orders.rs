@@ -21,7 +21,8 @@ pub async fn admit(
 ) -> Result<Vec<EventId>, ReviewError> {
     let events = review.admit(id).await?;
     let names: Vec<&str> = events.iter().map(EventId::as_str).collect();
-    write_down(services, order, "admit rejected request", format!("request {id}: {}", names.join(", "))).await;
+    write_down(services, order, "admit rejected request", format!("request {id}: {}", names.join(", ")))
+        .await;
     Ok(events)
 }
 
@@ -45,7 +46,12 @@ pub async fn discard(
 /// In the store where there is one, and always in the log: a receiver has no store, and what was done is done
 /// even while the store is away.
 async fn write_down(services: &OpsServices, order: &OperatorOrder, what: &'static str, target: String) {
-    tracing::info!(actor = order.actor.as_str(), target_of_order = target, why = order.why.as_str(), "{what}");
+    tracing::info!(
+        actor = order.actor.as_str(),
+        target_of_order = target,
+        why = order.why.as_str(),
+        "{what}"
+    );
     let Ok(store) = services.store() else { return };
     let action = OperatorAction { order: order.clone(), what: what.to_owned(), target };
     if let Err(error) = store.actions.record(&action).await {

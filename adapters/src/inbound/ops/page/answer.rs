@@ -9,9 +9,9 @@ use super::flash::Flash;
 /// A page.
 pub fn page(status: StatusCode, template: &impl Template) -> HttpResponse {
     match template.render() {
-        Ok(html) => {
-            HttpResponse::build(status).insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8")).body(html)
-        }
+        Ok(html) => HttpResponse::build(status)
+            .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+            .body(html),
         Err(error) => {
             tracing::error!(%error, "a page could not be made");
             HttpResponse::InternalServerError().finish()

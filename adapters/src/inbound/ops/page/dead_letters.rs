@@ -132,7 +132,8 @@ pub async fn dead_letters(visitor: Visitor, request: HttpRequest) -> Result<Http
     };
     let shown = counts.iter().filter(|totals| query.state.is_none_or(|state| state == totals.state));
     let asked = fields.only(&FILTER_FIELDS);
-    let open = counts.iter().find(|totals| totals.state == LetterState::Open).map_or(0, |totals| totals.letters);
+    let open =
+        counts.iter().find(|totals| totals.state == LetterState::Open).map_or(0, |totals| totals.letters);
     let with_state = fields.only(&[&FILTER_FIELDS[..], &["state"]].concat());
     let status = if is_usable { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = DeadLettersPage {
@@ -200,7 +201,9 @@ fn cursor(fields: &Fields) -> Result<Option<LetterCursor>, PageError> {
 /// The numbers that a form or a link names.
 pub fn ids(fields: &Fields) -> Result<Vec<DeadLetterId>, PageError> {
     let parsed = fields.all(ID).map(|text| text.parse().map(DeadLetterId));
-    parsed.collect::<Result<_, _>>().map_err(|_| PageError::Invalid("A letter's number is not a number.".to_owned()))
+    parsed
+        .collect::<Result<_, _>>()
+        .map_err(|_| PageError::Invalid("A letter's number is not a number.".to_owned()))
 }
 
 #[derive(Template)]
@@ -260,7 +263,9 @@ pub async fn discard(visitor: Visitor, body: Bytes) -> Result<HttpResponse, Page
     let fields = Fields::parse(&body);
     let why = match why(&fields) {
         Ok(why) => why,
-        Err(problem) => return ask_discard(&visitor, &fields, StatusCode::UNPROCESSABLE_ENTITY, problem).await,
+        Err(problem) => {
+            return ask_discard(&visitor, &fields, StatusCode::UNPROCESSABLE_ENTITY, problem).await;
+        }
     };
     let ids = ids(&fields)?;
     let asked = ids.len();

@@ -41,14 +41,23 @@ pub async fn form(visitor: Visitor, id: Path<i64>) -> Result<HttpResponse, PageE
     let letter = find(&visitor, id.into_inner()).await?;
     if letter.summary.state != LetterState::Open {
         let state = letter.summary.state.as_str();
-        return Err(PageError::Invalid(format!("Dead letter {} is {state}, and only an open one can be edited.", letter.summary.id)));
+        return Err(PageError::Invalid(format!(
+            "Dead letter {} is {state}, and only an open one can be edited.",
+            letter.summary.id
+        )));
     }
     let payload = raw_payload(&visitor.services, &visitor.principal, letter.summary.id).await?;
     let text = String::from_utf8(payload.to_vec()).ok();
     Ok(visitor.show(&page(&visitor, &letter, text, &Fields::default(), String::new())))
 }
 
-fn page(visitor: &Visitor, letter: &DeadLetter, text: Option<String>, fields: &Fields, problem: String) -> EditPage {
+fn page(
+    visitor: &Visitor,
+    letter: &DeadLetter,
+    text: Option<String>,
+    fields: &Fields,
+    problem: String,
+) -> EditPage {
     let id = letter.summary.id;
     EditPage {
         frame: visitor.frame(format!("Edit dead letter {id}"), Place::DeadLetters),
@@ -71,7 +80,8 @@ pub async fn edit(visitor: Visitor, id: Path<i64>, body: web::Bytes) -> Result<H
         Ok(asked) => asked,
         Err(problem) => return Ok(again(&visitor, &letter, text, &fields, problem)),
     };
-    let job = NewReplayJob { order: visitor.order(why), schedule: ReplaySchedule::careful(), replays_max: None };
+    let job =
+        NewReplayJob { order: visitor.order(why), schedule: ReplaySchedule::careful(), replays_max: None };
     match visitor.store()?.replay.create_edited(letter.summary.id, edit, &job).await {
         Ok(frozen) => Ok(lead_to_job(&frozen)),
         Err(EditError::Store(error)) => Err(error.into()),
@@ -82,7 +92,13 @@ pub async fn edit(visitor: Visitor, id: Path<i64>, body: web::Bytes) -> Result<H
     }
 }
 
-fn again(visitor: &Visitor, letter: &DeadLetter, text: String, fields: &Fields, problem: String) -> HttpResponse {
+fn again(
+    visitor: &Visitor,
+    letter: &DeadLetter,
+    text: String,
+    fields: &Fields,
+    problem: String,
+) -> HttpResponse {
     visitor.show_as(StatusCode::UNPROCESSABLE_ENTITY, &page(visitor, letter, Some(text), fields, problem))
 }
 
@@ -94,8 +110,10 @@ fn asked(fields: &Fields, text: &str, letter: &DeadLetter) -> Result<(Why, Edit)
     let key = match letter.summary.key {
         Some(_) => None,
         None => Some(EventKey {
-            source: SourceName::parse(fields.get("source")).map_err(|error| format!("The source {error}."))?,
-            event_id: EventId::parse(fields.get("event_id")).map_err(|error| format!("The event id {error}."))?,
+            source: SourceName::parse(fields.get("source"))
+                .map_err(|error| format!("The source {error}."))?,
+            event_id: EventId::parse(fields.get("event_id"))
+                .map_err(|error| format!("The event id {error}."))?,
         }),
     };
     Ok((why, Edit { payload: Bytes::copy_from_slice(text.as_bytes()), key }))

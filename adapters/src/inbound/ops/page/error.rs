@@ -81,7 +81,9 @@ impl PageError {
                 "It may have been purged, or belong to another consumer, or the number is mistyped. Search for the \
                  event by its id."
             }
-            Self::NotHere(_) => "Open the operators' listener of that process instead; nothing is wrong here.",
+            Self::NotHere(_) => {
+                "Open the operators' listener of that process instead; nothing is wrong here."
+            }
             Self::Invalid(_) => "Go back, change what is named above, and send it once more.",
             Self::Denied(Denied::Scope) => {
                 "Log in with a token of the scope operate, or ask a colleague who has one."
@@ -106,7 +108,9 @@ impl ResponseError for PageError {
             Self::NoPage | Self::NoSuch(_) | Self::NotHere(_) => StatusCode::NOT_FOUND,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Denied(denied) => denied.status_code(),
-            Self::Store(StoreError::Unavailable(_) | StoreError::Transient(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Store(StoreError::Unavailable(_) | StoreError::Transient(_)) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Store(StoreError::Permanent(_)) | Self::Quarantine(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

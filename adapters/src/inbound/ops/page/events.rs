@@ -70,11 +70,18 @@ impl Search {
         }
         let source = match fields.get("source") {
             "" => None,
-            name => SourceName::parse(name).map_err(|error| problems.push(format!("The source {error}."))).ok(),
+            name => {
+                SourceName::parse(name).map_err(|error| problems.push(format!("The source {error}."))).ok()
+            }
         };
         let from = moment(fields, "from", &mut problems);
         let until = moment(fields, "until", &mut problems);
-        Self { filter: EventFilter { source, from, until, ..EventFilter::default() }, event_id, payment, problems }
+        Self {
+            filter: EventFilter { source, from, until, ..EventFilter::default() },
+            event_id,
+            payment,
+            problems,
+        }
     }
 
     /// The events of the id first, and then those of the payment.
@@ -103,7 +110,10 @@ pub async fn events(visitor: Visitor, request: HttpRequest) -> Result<HttpRespon
     let fields = Fields::parse(request.query_string().as_bytes());
     let after = match fields.get("cursor") {
         "" => None,
-        text => Some(text.parse::<EventCursor>().map_err(|error| PageError::Invalid(format!("The cursor {error}.")))?),
+        text => Some(
+            text.parse::<EventCursor>()
+                .map_err(|error| PageError::Invalid(format!("The cursor {error}.")))?,
+        ),
     };
     let is_first = after.is_none();
     let search = Search::of(&fields);

@@ -37,7 +37,8 @@ impl Fields {
     /// The fields of `names` that say something, for hidden fields and for links.
     #[must_use]
     pub fn only(&self, names: &[&str]) -> Self {
-        let kept = self.0.iter().filter(|(key, value)| names.contains(&key.as_str()) && !value.trim().is_empty());
+        let kept =
+            self.0.iter().filter(|(key, value)| names.contains(&key.as_str()) && !value.trim().is_empty());
         Self(kept.cloned().collect())
     }
 
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_link_keeps_what_was_asked_for_whatever_is_in_it() {
-        let fields = Fields::parse(b"source=stripe&kind=&event_id=a%26b%3Dc&page=3").only(&["source", "kind", "event_id"]);
+        let fields = Fields::parse(b"source=stripe&kind=&event_id=a%26b%3Dc&page=3")
+            .only(&["source", "kind", "event_id"]);
         assert_eq!(fields.link("/dead-letters"), "/dead-letters?source=stripe&event_id=a%26b%3Dc");
         assert_eq!(Fields::default().link("/events"), "/events");
     }

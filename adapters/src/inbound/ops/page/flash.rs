@@ -50,7 +50,8 @@ impl Flash {
 
     /// The cookie that takes it away.
     pub fn removal() -> Cookie<'static> {
-        let mut cookie = Cookie::build(COOKIE, "").path("/").http_only(true).same_site(SameSite::Strict).finish();
+        let mut cookie =
+            Cookie::build(COOKIE, "").path("/").http_only(true).same_site(SameSite::Strict).finish();
         cookie.make_removal();
         cookie
     }

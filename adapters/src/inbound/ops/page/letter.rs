@@ -3,9 +3,7 @@
 use actix_web::http::header;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse};
-use application::dead_letter::{
-    DeadLetter, DeadLetterId, DeadLetterSummary, LetterFilter, LetterState,
-};
+use application::dead_letter::{DeadLetter, DeadLetterId, DeadLetterSummary, LetterFilter, LetterState};
 use application::ports::dead_letters::LetterPage as Letters;
 use askama::Template;
 
@@ -69,7 +67,11 @@ pub async fn find(visitor: &Visitor, id: i64) -> Result<DeadLetter, PageError> {
 }
 
 /// One letter.
-pub async fn letter(visitor: Visitor, id: Path<i64>, request: HttpRequest) -> Result<HttpResponse, PageError> {
+pub async fn letter(
+    visitor: Visitor,
+    id: Path<i64>,
+    request: HttpRequest,
+) -> Result<HttpResponse, PageError> {
     let letter = find(&visitor, id.into_inner()).await?;
     let wants_bytes = Fields::parse(request.query_string().as_bytes()).get("bytes") == "shown";
     let shows_bytes = wants_bytes && visitor.principal.may(Scope::Operate);
@@ -123,7 +125,9 @@ fn page(
         money: summary.subject.amount.into(),
         facts: facts(summary),
         steps: steps(visitor, letter, others, copies),
-        headers: headers.map(|(name, value)| (name.clone(), masking.header(name, value).to_owned())).collect(),
+        headers: headers
+            .map(|(name, value)| (name.clone(), masking.header(name, value).to_owned()))
+            .collect(),
         payload,
         size: size(summary.payload_bytes),
         content_type: content.content_type.clone().unwrap_or_default(),
@@ -138,7 +142,10 @@ fn facts(letter: &DeadLetterSummary) -> Vec<Fact> {
         facts.push(Fact::new("Event", key.event_id.as_str()).leading_to(event_path(key)));
         facts.push(Fact::new("Source", key.source.as_str()));
         if let Some(payment) = &subject.payment {
-            facts.push(Fact::new("Payment", payment.as_str()).leading_to(payment_path(&key.source, payment.as_str())));
+            facts.push(
+                Fact::new("Payment", payment.as_str())
+                    .leading_to(payment_path(&key.source, payment.as_str())),
+            );
         }
         if let Some(account) = &subject.account {
             let name = format!("{}:{account}", key.source);
@@ -154,11 +161,14 @@ fn facts(letter: &DeadLetterSummary) -> Vec<Fact> {
             .leading_to(format!("/dead-letters?group={group}&state=all")),
     );
     if let Some(worker) = &letter.cause.worker {
-        let release = letter.cause.release.as_ref().map_or_else(String::new, |release| format!(", release {release}"));
+        let release =
+            letter.cause.release.as_ref().map_or_else(String::new, |release| format!(", release {release}"));
         facts.push(Fact::new("Worker", format!("{worker}{release}")));
     }
     if let Some(original) = letter.linked_to {
-        facts.push(Fact::new("Edited copy of", format!("dead letter {original}")).leading_to(letter_path(original)));
+        facts.push(
+            Fact::new("Edited copy of", format!("dead letter {original}")).leading_to(letter_path(original)),
+        );
     }
     facts
 }
@@ -178,16 +188,22 @@ fn steps(
     let cause = &summary.cause;
     let mut steps = Vec::new();
     if let Some(at) = summary.received_at {
-        steps.push(Step::new(Tone::Done, "Received").at(visitor.when(at)).saying("Its signature was judged then."));
+        steps.push(
+            Step::new(Tone::Done, "Received").at(visitor.when(at)).saying("Its signature was judged then."),
+        );
     }
     if summary.replays > 0 {
-        let times = if summary.replays == 1 { "once".to_owned() } else { format!("{} times", summary.replays) };
+        let times =
+            if summary.replays == 1 { "once".to_owned() } else { format!("{} times", summary.replays) };
         steps.push(Step::new(Tone::Done, format!("Replayed {times} before")));
     }
     let kept = u32::try_from(letter.history.len()).unwrap_or(u32::MAX);
     if cause.failed_attempts > kept {
         let left = cause.failed_attempts - kept;
-        steps.push(Step::new(Tone::Bad, format!("{left} earlier attempts failed")).saying("Their errors are not kept."));
+        steps.push(
+            Step::new(Tone::Bad, format!("{left} earlier attempts failed"))
+                .saying("Their errors are not kept."),
+        );
     }
     for (number, failure) in (cause.failed_attempts.saturating_sub(kept) + 1..).zip(&letter.history) {
         steps.push(
@@ -222,10 +238,12 @@ fn settled(visitor: &Visitor, letter: &DeadLetterSummary) -> Step {
         LetterState::Replaying => {
             Step::new(Tone::Pending, "In a replay").leading_to("/replays", "The replays")
         }
-        LetterState::Replayed => Step::new(Tone::Good, "Replayed")
-            .saying("It went to the queue again. If it failed there, it came back as a dead letter of its own."),
-        LetterState::Discarded => Step::new(Tone::Done, "Discarded")
-            .saying(letter.discard_reason.clone().unwrap_or_default()),
+        LetterState::Replayed => Step::new(Tone::Good, "Replayed").saying(
+            "It went to the queue again. If it failed there, it came back as a dead letter of its own.",
+        ),
+        LetterState::Discarded => {
+            Step::new(Tone::Done, "Discarded").saying(letter.discard_reason.clone().unwrap_or_default())
+        }
     };
     step.at(letter.settled_at.map(|at| visitor.when(at)))
 }

@@ -120,13 +120,17 @@ mod tests {
         let query = query(text);
         assert_eq!(query.problems, Vec::<String>::new());
         assert_eq!(query.filter.copies_of, Some(DeadLetterId(7)));
-        assert!(query.filter.to_string().starts_with("source = stripe, event id = evt_1, kind = charge.refunded"));
+        assert!(
+            query.filter.to_string().starts_with("source = stripe, event id = evt_1, kind = charge.refunded")
+        );
         assert_eq!(query.filter.to_string().matches(" = ").count(), FILTER_FIELDS.len());
     }
 
     #[test]
     fn what_cannot_be_meant_is_told_and_not_left_out_silently() {
-        for text in ["source=NOPE", "reason=because", "group=1", "from=yesterday", "copies_of=x", "state=lost"] {
+        for text in
+            ["source=NOPE", "reason=because", "group=1", "from=yesterday", "copies_of=x", "state=lost"]
+        {
             assert_eq!(query(text).problems.len(), 1, "{text}");
         }
     }

@@ -27,7 +27,8 @@ fn page(status: StatusCode, visit: &Visit, next: &str, problem: String) -> HttpR
 
 /// Where to go after the log-in: to a page of ours, whatever a link says.
 fn here(next: &str) -> &str {
-    let is_ours = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n', '\t']);
+    let is_ours =
+        next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n', '\t']);
     if is_ours { next } else { "/" }
 }
 
@@ -61,7 +62,9 @@ pub async fn log_in(
 
 fn told(denied: Denied) -> String {
     match denied {
-        Denied::WrongToken => "This token is not known here, or was withdrawn. Check that it was pasted whole.".to_owned(),
+        Denied::WrongToken => {
+            "This token is not known here, or was withdrawn. Check that it was pasted whole.".to_owned()
+        }
         Denied::TooManyTries => "Too many tokens were tried. Wait a minute, then try again.".to_owned(),
         denied => denied.to_string(),
     }
@@ -91,7 +94,9 @@ mod tests {
     #[test]
     fn a_log_in_leads_to_a_page_of_ours_only() {
         assert_eq!(here("/dead-letters?state=all"), "/dead-letters?state=all");
-        for foreign in ["", "//evil.example", "https://evil.example", "/\\evil.example", "javascript:x", "/a\r\nb"] {
+        for foreign in
+            ["", "//evil.example", "https://evil.example", "/\\evil.example", "javascript:x", "/a\r\nb"]
+        {
             assert_eq!(here(foreign), "/", "{foreign:?}");
         }
     }

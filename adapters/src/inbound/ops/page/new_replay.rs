@@ -71,7 +71,8 @@ impl PaceForm {
             return Ok(None);
         }
         let max = self.replays_max.parse();
-        max.map(Some).map_err(|_| "How often an event may have been replayed is not a whole number.".to_owned())
+        max.map(Some)
+            .map_err(|_| "How often an event may have been replayed is not a whole number.".to_owned())
     }
 }
 
@@ -188,8 +189,11 @@ fn left_out(skipped: &Skipped) -> String {
         (skipped.too_often, "have been replayed too often"),
         (skipped.left, "are left for another replay"),
     ];
-    let told: Vec<String> =
-        parts.iter().filter(|(letters, _)| *letters > 0).map(|(letters, why)| format!("{} {why}", count(*letters))).collect();
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(letters, _)| *letters > 0)
+        .map(|(letters, why)| format!("{} {why}", count(*letters)))
+        .collect();
     if told.is_empty() { String::new() } else { format!(" Not taken: {}.", told.join("; ")) }
 }
 
@@ -229,6 +233,9 @@ mod tests {
     fn what_was_left_out_is_told() {
         assert_eq!(left_out(&Skipped::default()), "");
         let skipped = Skipped { taken: 2, too_often: 1, ..Skipped::default() };
-        assert_eq!(left_out(&skipped), " Not taken: 2 are in another replay; 1 have been replayed too often.");
+        assert_eq!(
+            left_out(&skipped),
+            " Not taken: 2 are in another replay; 1 have been replayed too often."
+        );
     }
 }

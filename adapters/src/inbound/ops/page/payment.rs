@@ -5,6 +5,7 @@ use actix_web::web::Path;
 use application::dead_letter::{LetterFilter, LetterState};
 use application::ports::payment_reader::{PaymentView, TimelineEntry, TimelineItem};
 use askama::Template;
+use domain::fact::SINGLE;
 use domain::{Currency, EventKey, LedgerAccount, PaymentId, PaymentKey, SourceName};
 
 use super::dead_letters::LetterRow;
@@ -59,7 +60,10 @@ pub async fn payment(visitor: Visitor, path: Path<(String, String)>) -> Result<H
         store.letters.page(&filter, Some(LetterState::Open), None, LETTERS_SHOWN),
     )?;
     if view.is_none() && timeline.is_empty() && letters.letters.is_empty() {
-        return Err(PageError::NoSuch(format!("payment {} of {} that any event has told of", key.payment_id, key.source)));
+        return Err(PageError::NoSuch(format!(
+            "payment {} of {} that any event has told of",
+            key.payment_id, key.source
+        )));
     }
     let all = Fields::default()
         .with("source", key.source.to_string())
@@ -78,8 +82,10 @@ pub async fn payment(visitor: Visitor, path: Path<(String, String)>) -> Result<H
 }
 
 fn key_of(source: &str, id: &str) -> Result<PaymentKey, PageError> {
-    let source = SourceName::parse(source).map_err(|error| PageError::Invalid(format!("The source {error}.")))?;
-    let payment_id = PaymentId::parse(id).map_err(|error| PageError::Invalid(format!("The payment id {error}.")))?;
+    let source =
+        SourceName::parse(source).map_err(|error| PageError::Invalid(format!("The source {error}.")))?;
+    let payment_id =
+        PaymentId::parse(id).map_err(|error| PageError::Invalid(format!("The payment id {error}.")))?;
     Ok(PaymentKey { source, payment_id })
 }
 
@@ -89,7 +95,8 @@ fn known(visitor: &Visitor, view: &PaymentView) -> Known {
     let amounts = payment.currency.map(|currency| amounts(view, currency));
     let books = payment.currency.zip(payment.position()).map(|(currency, position)| {
         let held = LedgerAccount::ALL.into_iter().filter(|ledger| position.at(*ledger) != 0);
-        held.map(|ledger| (words(ledger.as_str()), Amount::new(position.at(ledger).into(), currency))).collect()
+        held.map(|ledger| (words(ledger.as_str()), Amount::new(position.at(ledger).into(), currency)))
+            .collect()
     });
     Known {
         state: payment.state().into(),
@@ -127,6 +134,7 @@ fn step(visitor: &Visitor, source: &SourceName, entry: &TimelineEntry) -> Step {
             let amount: Moneys = fact.amount.into();
             let name = fact.key.as_str();
             let (what, which) = name.split_once(':').unwrap_or((name, ""));
+            let which = if which == SINGLE { "" } else { which };
             let said = [which, &if amount.is_empty() { String::new() } else { amount.words() }]
                 .into_iter()
                 .filter(|part| !part.is_empty())
@@ -134,9 +142,8 @@ fn step(visitor: &Visitor, source: &SourceName, entry: &TimelineEntry) -> Step {
                 .join(" · ");
             Step::new(Tone::Done, words(what)).saying(said)
         }
-        TimelineItem::Recorded(reason) => {
-            Step::new(Tone::Pending, "Recorded, no effect").saying(format!("{kind} {}", words(reason)).trim().to_owned())
-        }
+        TimelineItem::Recorded(reason) => Step::new(Tone::Pending, "Recorded, no effect")
+            .saying(format!("{kind} {}", words(reason)).trim().to_owned()),
     };
     step.at(visitor.when(entry.at)).leading_to(event_path(&key), format!("Event {}", entry.event_id))
 }

@@ -126,7 +126,11 @@ fn page_error(error: ReviewError) -> PageError {
 }
 
 /// The order that a form carries, or the page again.
-async fn ordered(visitor: &Visitor, id: i64, body: &Bytes) -> Result<Result<OperatorOrder, HttpResponse>, PageError> {
+async fn ordered(
+    visitor: &Visitor,
+    id: i64,
+    body: &Bytes,
+) -> Result<Result<OperatorOrder, HttpResponse>, PageError> {
     let fields = Fields::parse(body);
     match why(&fields) {
         Ok(why) => Ok(Ok(visitor.order(why))),

@@ -128,7 +128,11 @@ fn commands(state: JobState) -> Vec<Command> {
 }
 
 /// Pauses, resumes or cancels it.
-pub async fn command(visitor: Visitor, path: Path<(i64, String)>, body: Bytes) -> Result<HttpResponse, PageError> {
+pub async fn command(
+    visitor: Visitor,
+    path: Path<(i64, String)>,
+    body: Bytes,
+) -> Result<HttpResponse, PageError> {
     let (id, name) = path.into_inner();
     let id = ReplayJobId(id);
     let command = match name.as_str() {
@@ -140,7 +144,9 @@ pub async fn command(visitor: Visitor, path: Path<(i64, String)>, body: Bytes) -
     let back = format!("/replays/{id}");
     let why = match why(&Fields::parse(&body)) {
         Ok(why) => why,
-        Err(problem) => return Ok(lead_to(&back, &Flash::trouble(format!("Nothing was changed. {problem}")))),
+        Err(problem) => {
+            return Ok(lead_to(&back, &Flash::trouble(format!("Nothing was changed. {problem}"))));
+        }
     };
     let state = visitor.store()?.replay.command(id, command, &visitor.order(why)).await?;
     let state = state.ok_or_else(|| no_such(id))?;

@@ -54,7 +54,10 @@ pub async fn replays(visitor: Visitor, request: HttpRequest) -> Result<HttpRespo
 pub fn before(fields: &Fields) -> Result<Option<i64>, PageError> {
     match fields.get("before") {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| PageError::Invalid("The place in the list is no number.".to_owned())),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|_| PageError::Invalid("The place in the list is no number.".to_owned())),
     }
 }
 

@@ -46,7 +46,8 @@ impl Counted {
 
     /// Reads the Prometheus text format.
     pub fn read(text: &str) -> Self {
-        let outcome = |outcome: &str| sum(text, "payonce_events_processed_total", &format!("outcome=\"{outcome}\""));
+        let outcome =
+            |outcome: &str| sum(text, "payonce_events_processed_total", &format!("outcome=\"{outcome}\""));
         let layer = |layer: DuplicateLayer| {
             sum(text, "payonce_duplicates_total", &format!("layer=\"{}\"", layer.as_str()))
         };
@@ -124,7 +125,8 @@ pub async fn take(samples: Weak<Samples>, metrics: Metrics, queue: Option<Arc<dy
     while let Some(samples) = samples.upgrade() {
         match metrics() {
             Ok(text) => {
-                samples.push(Sample { counted: Counted::read(&text), depths: depths(queue.as_deref()).await });
+                samples
+                    .push(Sample { counted: Counted::read(&text), depths: depths(queue.as_deref()).await });
             }
             Err(reason) => tracing::warn!(reason, "the metrics cannot be gathered"),
         }

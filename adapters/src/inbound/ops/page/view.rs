@@ -24,7 +24,7 @@ pub mod when;
 pub use badge::Badge;
 pub use link::{account_path, event_path, payment_path};
 pub use money::{Amount, Moneys};
-pub use number::{count, size};
+pub use number::{count, size, things};
 pub use payload::PayloadView;
 pub use reason::Advice;
 pub use share::Share;

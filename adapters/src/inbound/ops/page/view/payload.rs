@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn a_dump_has_numbers_and_characters() {
-        assert_eq!(dump(b"\x00\xffpi_1 <b>"), "00000  00 ff 70 69 5f 31 20 3c  ..pi_1 <\n00008  62 3e                    b>");
+        assert_eq!(
+            dump(b"\x00\xffpi_1 <b>"),
+            "00000  00 ff 70 69 5f 31 20 3c  ..pi_1 <\n00008  62 3e                    b>"
+        );
     }
 
     #[test]

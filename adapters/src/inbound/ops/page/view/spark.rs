@@ -31,7 +31,8 @@ impl Spark {
     pub fn new(name: &'static str, values: &[u64], latest: String) -> Self {
         let highest = values.iter().copied().max().unwrap_or_default();
         let line = points(values, highest.max(1));
-        let area = if line.is_empty() { String::new() } else { format!("0,{HEIGHT} {line} {WIDTH},{HEIGHT}") };
+        let area =
+            if line.is_empty() { String::new() } else { format!("0,{HEIGHT} {line} {WIDTH},{HEIGHT}") };
         let spoken = format!("{name}: {latest} now, {} at most in the last hour", count(highest));
         Self { name, tone: "", latest, spoken, line, area }
     }

@@ -93,9 +93,13 @@ mod tests {
 
     #[test]
     fn how_long_ago_is_told_in_one_unit() {
-        for (secs, told) in
-            [(0, "just now"), (59, "59 s ago"), (3_599, "59 min ago"), (86_399, "23 h ago"), (172_800, "2 d ago")]
-        {
+        for (secs, told) in [
+            (0, "just now"),
+            (59, "59 s ago"),
+            (3_599, "59 min ago"),
+            (86_399, "23 h ago"),
+            (172_800, "2 d ago"),
+        ] {
             assert_eq!(When::new(at(NOON), at(NOON + secs * 1_000_000)).ago(), told);
         }
         assert_eq!(When::new(at(NOON + 5_000_000), at(NOON)).ago(), "in 5 s");
