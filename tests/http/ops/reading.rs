@@ -162,7 +162,10 @@ async fn a_store_that_does_not_answer_is_told_as_such() {
     let ops = Ops::start(Setup { store: Some(services), deadlines, ..Setup::default() });
     for path in ["/api/operator-actions", "/actions"] {
         let answer = ops.get(path).await;
-        assert_eq!((answer.status, answer.json()["type"].as_str()), (503, Some("urn:payonce:problem:too-slow")));
+        assert_eq!(
+            (answer.status, answer.json()["type"].as_str()),
+            (503, Some("urn:payonce:problem:too-slow"))
+        );
         assert!(answer.header("content-security-policy").is_some(), "{path}");
     }
 }
@@ -176,7 +179,10 @@ async fn a_store_that_is_away_is_told_as_such_and_the_overview_still_answers() {
     let services = StoreServices { letters: Arc::new(letters), ..store.services() };
     let ops = Ops::start(Setup { store: Some(services), ..Setup::default() });
     let answer = ops.get("/api/dead-letters/1").await;
-    assert_eq!((answer.status, answer.json()["type"].as_str()), (503, Some("urn:payonce:problem:unavailable")));
+    assert_eq!(
+        (answer.status, answer.json()["type"].as_str()),
+        (503, Some("urn:payonce:problem:unavailable"))
+    );
     assert!(answer.header("retry-after").is_some());
     assert!(!answer.json().to_string().contains("canary"), "the cause is for the log");
     let overview = ops.read("/api/overview").await;
