@@ -4,7 +4,7 @@
 //! - [`when`]: a moment, in UTC and in words
 //! - [`money`]: amounts by their currency's decimals
 //! - [`number`]: counts and sizes
-//! - [`badge`]: states
+//! - [`badge`]: the state of something
 //! - [`reason`]: why, and what to do about it
 //! - [`payload`]: what came, masked or as a hex dump
 //! - [`spark`], [`share`]: pictures of numbers
