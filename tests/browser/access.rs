@@ -12,9 +12,11 @@ async fn with_tokens() -> PageWorld {
     let mut world = EmbeddedWorld::create();
     std::fs::create_dir_all(world.folder.path()).expect("a folder");
     let file = world.folder.path().join("tokens");
-    let lines = [("ann", "operate", ANN), ("bob", "read", BOB)].map(|(name, scope, token)| line(name, scope, token));
+    let lines =
+        [("ann", "operate", ANN), ("bob", "read", BOB)].map(|(name, scope, token)| line(name, scope, token));
     std::fs::write(&file, lines.concat()).expect("a file");
-    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("a file of ours");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .expect("a file of ours");
     world.set("PAYONCE__OPS__TOKENS_FILE", &file.display().to_string());
     PageWorld::start_in(world).await
 }
@@ -61,7 +63,10 @@ async fn who_may_only_read_is_offered_no_change_and_can_make_none() {
     log_in(&world, BOB).await;
     world.browser.wait_for("evt_0").await;
     let text = world.browser.text().await;
-    assert!(text.contains("bob (may read)") && !text.contains("Replay it now") && !text.contains("Download"), "{text}");
+    assert!(
+        text.contains("bob (may read)") && !text.contains("Replay it now") && !text.contains("Download"),
+        "{text}"
+    );
     let sent = "fetch('/dead-letters/discard', {method: 'POST', body: new URLSearchParams({id: 1, why: 'x', \
                 csrf: document.querySelector('[name=csrf]').value})}).then(answer => answer.status)";
     assert_eq!(world.browser.value(sent).await, 403);

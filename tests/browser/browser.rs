@@ -63,7 +63,8 @@ impl Browser {
     /// Starts one.
     pub async fn start() -> Self {
         let driver = ChromeDriver::start().await;
-        let profile = std::env::temp_dir().join(format!("payonce-browser-{}-{:x}", std::process::id(), unique()));
+        let profile =
+            std::env::temp_dir().join(format!("payonce-browser-{}-{:x}", std::process::id(), unique()));
         let is_root = std::fs::metadata("/proc/self").expect("a process has an entry").uid() == 0;
         let mut arguments: Vec<String> = ARGUMENTS.map(ToOwned::to_owned).into();
         arguments.retain(|argument| is_root || argument != "--no-sandbox");
@@ -89,14 +90,10 @@ impl Browser {
         url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
     }
 
-    /// What the page is called.
-    pub async fn title(&self) -> String {
-        self.client.title().await.expect("a page")
-    }
-
-    /// Everything that can be read on the page.
+    /// Everything that can be read on the page; nothing while it gives way to another.
     pub async fn text(&self) -> String {
-        self.find("body").await.text().await.expect("a body")
+        let text = self.client.execute("return document.body.innerText", Vec::new()).await;
+        text.ok().and_then(|text| text.as_str().map(ToOwned::to_owned)).unwrap_or_default()
     }
 
     /// The first element of that CSS selector, once it is there.
@@ -104,7 +101,9 @@ impl Browser {
         let wait = self.client.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await;
         match wait {
             Ok(element) => element,
-            Err(error) => panic!("no {css}: {error}; the page is\n{}", self.client.source().await.unwrap_or_default()),
+            Err(error) => {
+                panic!("no {css}: {error}; the page is\n{}", self.client.source().await.unwrap_or_default())
+            }
         }
     }
 
@@ -122,6 +121,12 @@ impl Browser {
             Err(error) => panic!("nothing says {text:?}: {error}; the page says\n{}", self.text().await),
         };
         element.click().await.unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+
+    /// Ticks the box of that name and value, by the keyboard: the mouse may have something else in its way.
+    pub async fn tick(&self, name: &str, value: &str) {
+        let field = self.find(&format!("input[name='{name}'][value='{value}']")).await;
+        field.send_keys(" ").await.expect("a box");
     }
 
     /// Types into the field of that name.
@@ -168,7 +173,8 @@ impl Browser {
     pub async fn complaints(&self) -> Vec<String> {
         let entries = self.chrome("se/log", json!({ "type": "browser" })).await;
         let entries = entries.as_array().cloned().unwrap_or_default();
-        let serious = entries.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        let serious =
+            entries.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
         serious.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
@@ -177,7 +183,8 @@ impl Browser {
         let scheme = if is_dark { "dark" } else { "light" };
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.cdp("Emulation.setEmulatedMedia", json!({ "features": features })).await;
-        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 

@@ -14,17 +14,18 @@ const PHONE: u32 = 390;
 const DESKTOP: u32 = 1_280;
 
 /// Every page that shows something.
-const PAGES: [(&str, &str); 19] = [
+const PAGES: [(&str, &str); 20] = [
     ("overview", "/"),
     ("failures", "/failures"),
     ("dead-letters", "/dead-letters"),
     ("dead-letters-all", "/dead-letters?state=all&source=payment"),
     ("dead-letters-none", "/dead-letters?event_id=nobody"),
-    ("letter", "/dead-letters/3"),
+    ("letter", "/dead-letters/8"),
+    ("letter-replaying", "/dead-letters/6"),
     ("letter-bytes", "/dead-letters/1?bytes=shown"),
     ("letter-unreadable", "/dead-letters/1"),
-    ("edit", "/dead-letters/3/edit"),
-    ("discard", "/dead-letters/discard?id=3&id=4"),
+    ("edit", "/dead-letters/8/edit"),
+    ("discard", "/dead-letters/discard?id=4&id=8"),
     ("replay-new", "/replays/new?source=payment"),
     ("replays", "/replays"),
     ("replay", "/replays/1"),
@@ -40,7 +41,8 @@ const PAGES: [(&str, &str); 19] = [
 async fn eventful() -> PageWorld {
     let world = PageWorld::start_in(EmbeddedWorld::create()).await;
     for number in 0..4 {
-        let payload = succeeded_payload(&format!("evt_settled_{number}"), &format!("pi_settled_{number}"), 4_999);
+        let payload =
+            succeeded_payload(&format!("evt_settled_{number}"), &format!("pi_settled_{number}"), 4_999);
         world.payonce.client.deliver(payload).await;
     }
     world.payonce.client.deliver(r#"{"id":"evt_odd","type":"galaxy.exploded","data":{}}"#).await;
@@ -55,7 +57,8 @@ async fn eventful() -> PageWorld {
         let detail = "the store failed for now: canceling statement due to lock time-out";
         let id = format!("evt_1QxN8aLkdIwHu7ix_locked_{number}");
         let letter = because(&id, ago(12 - number), LetterReason::AttemptsExhausted, detail, ("JPY", 98_000));
-        letters.push(after_attempts(letter, &[detail, "the store failed for now: deadlock detected", detail]));
+        letters
+            .push(after_attempts(letter, &[detail, "the store failed for now: deadlock detected", detail]));
     }
     world.store(letters).await;
     world.open("/replays/new?id=6&id=7").await;
@@ -73,7 +76,8 @@ fn pictures() -> Option<PathBuf> {
 }
 
 async fn assert_fits(browser: &Browser, what: &str) {
-    let width = browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
+    let width =
+        browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
     assert_eq!(width, 0, "{what} can be scrolled sideways");
 }
 
@@ -88,7 +92,9 @@ async fn every_page_fits_every_screen_in_light_and_dark() {
     let world = eventful().await;
     let folder = pictures();
     for (name, path) in PAGES {
-        for (width, is_dark) in [(DESKTOP, false), (DESKTOP, true), (PHONE, false), (PHONE, true), (NARROWEST, false)] {
+        for (width, is_dark) in
+            [(DESKTOP, false), (DESKTOP, true), (PHONE, false), (PHONE, true), (NARROWEST, false)]
+        {
             world.browser.look_as(width, 844, is_dark).await;
             world.open(path).await;
             let scheme = if is_dark { "dark" } else { "light" };
@@ -169,7 +175,14 @@ async fn a_letter_is_found_and_replayed_by_the_keyboard_alone() {
     let focus = "document.activeElement.textContent.trim()";
     world.browser.press(TAB).await;
     assert_eq!(world.browser.value(focus).await, "Skip to the content");
-    assert!(world.browser.value("getComputedStyle(document.activeElement).outlineStyle !== 'none'").await.as_bool().unwrap());
+    assert!(
+        world
+            .browser
+            .value("getComputedStyle(document.activeElement).outlineStyle !== 'none'")
+            .await
+            .as_bool()
+            .unwrap()
+    );
     world.browser.press(ENTER).await;
     tab_to(&world.browser, "All dead letters").await;
     world.browser.press(ENTER).await;

@@ -33,7 +33,7 @@ async fn several_letters_are_discarded_from_the_list_without_any_script() {
     world.browser.use_scripts(false).await;
     world.open("/dead-letters").await;
     for number in [1, 3] {
-        world.browser.find(&format!("input[name='id'][value='{number}']")).await.click().await.expect("a box");
+        world.browser.tick("id", &number.to_string()).await;
     }
     world.browser.click("Discard selected…").await;
     world.browser.fill("why", "test events").await;

@@ -1,8 +1,11 @@
 //! Dead letters, as the archiver stores them.
 
-use application::dead_letter::{FailureGroup, LetterCause, LetterContent, LetterReason, LetterSubject, NewDeadLetter};
+use application::dead_letter::{
+    FailureGroup, LetterCause, LetterContent, LetterReason, LetterSubject, NewDeadLetter,
+};
 use application::retry_policy::AttemptFailure;
-use application::testing::{event_key, new_letter, succeeded_payload, unreadable_letter};
+use application::testing::dead_letters::{new_letter, unreadable_letter};
+use application::testing::{event_key, succeeded_payload};
 use bytes::Bytes;
 use domain::{ConsumerName, Currency, EventKind, Money, PaymentId, Timestamp};
 

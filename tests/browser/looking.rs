@@ -21,8 +21,17 @@ async fn the_overview_says_first_whether_money_is_stuck_how_much_and_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn from_a_group_of_failures_the_way_leads_to_each_letter_and_its_whole_story() {
     let world = PageWorld::start().await;
-    let broken = because("evt_9", ago(1), LetterReason::AttemptsExhausted, "the store failed: lock time-out", ("JPY", 500));
-    let broken = after_attempts(broken, &["the store failed: lock time-out", "the store failed: deadlock", "the store failed: lock time-out"]);
+    let broken = because(
+        "evt_9",
+        ago(1),
+        LetterReason::AttemptsExhausted,
+        "the store failed: lock time-out",
+        ("JPY", 500),
+    );
+    let broken = after_attempts(
+        broken,
+        &["the store failed: lock time-out", "the store failed: deadlock", "the store failed: lock time-out"],
+    );
     world.store(vec![refused("evt_1", ago(9)), refused("evt_2", ago(8)), broken]).await;
     world.open("/").await;
     world.browser.click("Why, and what to do").await;
@@ -35,7 +44,9 @@ async fn from_a_group_of_failures_the_way_leads_to_each_letter_and_its_whole_sto
     world.browser.click("evt_9").await;
     world.browser.wait_for("Attempt 3 failed").await;
     let text = world.browser.text().await;
-    for told in ["Received", "Attempt 1 failed", "deadlock", "Given up", "worker-7d9f-2", "500 JPY", "payment_intent"] {
+    for told in
+        ["Received", "Attempt 1 failed", "deadlock", "Given up", "worker-7d9f-2", "500 JPY", "payment_intent"]
+    {
         assert!(text.contains(told), "{told}: {text}");
     }
     world.end().await;

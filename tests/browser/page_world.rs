@@ -48,10 +48,11 @@ impl PageWorld {
         Self { payonce, browser: Browser::start().await, letters, _world: world }
     }
 
-    /// Stores letters, as the archiver does.
+    /// Stores letters, as the archiver does. Their numbers are in the order in which they are given.
     pub async fn store(&self, letters: Vec<NewDeadLetter>) {
-        let count = u64::try_from(letters.len()).expect("few");
-        assert_eq!(self.letters.store(letters).await.expect("the store takes them"), count);
+        for letter in letters {
+            assert_eq!(self.letters.store(vec![letter]).await.expect("the store takes it"), 1);
+        }
     }
 
     /// Stores so many letters that failed alike.

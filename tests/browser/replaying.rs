@@ -45,6 +45,7 @@ async fn a_group_is_previewed_and_replayed_and_the_replay_can_be_canceled() {
     world.open("/actions").await;
     let text = world.browser.text().await;
     assert!(text.contains("cancel replay") && text.contains("it fails again"), "{text}");
+    assert!(world.browser.complaints().await.iter().all(|complaint| complaint.contains("422")));
     world.end().await;
 }
 
@@ -71,7 +72,7 @@ async fn letters_are_selected_in_the_list_and_nothing_selected_is_told() {
     world.store_refused(5).await;
     world.open("/dead-letters").await;
     for number in [2, 4] {
-        world.browser.find(&format!("input[name='id'][value='{number}']")).await.click().await.expect("a box");
+        world.browser.tick("id", &number.to_string()).await;
     }
     world.browser.click("Replay selected…").await;
     world.browser.wait_for("Replay 2 dead letters?").await;

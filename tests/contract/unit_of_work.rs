@@ -29,6 +29,7 @@ macro_rules! unit_of_work_contract {
                     a_unit_that_is_dropped_in_mid_statement_leaves_nothing,
                     the_commit_of_a_failed_unit_fails_and_stores_nothing,
                     a_cancelled_unit_costs_no_session,
+                    a_change_that_is_cancelled_anywhere_is_stored_whole_or_not_at_all,
                     a_store_in_order_can_be_written_to,
                 }
                 claims::{

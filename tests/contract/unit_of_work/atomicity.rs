@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use application::ports::unit_of_work::{RecordedEvent, StoreError, UnitOfWork};
 use application::testing::{succeeded, without_effect};
 use bytes::Bytes;
-use domain::{PaymentEvent, RecordReason};
+use domain::{Fact, PaymentEvent, RecordReason};
 
-use super::effects::{Effects, apply_one, captured, event, usd};
-use super::fixture::{StoreFixture, begin, payment, payment_key, save};
+use super::effects::{Effects, apply_one, captured, event, fact_id, usd};
+use super::fixture::{CONSUMER, StoreFixture, begin, payment, payment_key, save};
 
 /// Where something is stored.
 const TABLES: [&str; 7] = [
@@ -155,6 +155,27 @@ pub async fn a_cancelled_unit_costs_no_session(store: impl StoreFixture) {
     assert_eq!(store.texts(held).await, [(events.len() * 5).to_string()], "a balance has half of a unit");
     let nexts = events.iter().filter(|id| id.starts_with("next_")).count();
     assert_eq!(nexts, next, "a unit is lost");
+}
+
+/// The same for a unit that changes what is there: a payment, its facts and balances that others share. Each round
+/// comes one step further.
+pub async fn a_change_that_is_cancelled_anywhere_is_stored_whole_or_not_at_all(store: impl StoreFixture) {
+    let unit_of_work = store.unit_of_work(1);
+    apply_one(&*unit_of_work, &event("evt", "pi_1", &[captured(usd(1_000))])).await.unwrap();
+    let audit = store.audit_of(CONSUMER);
+    for polls in 1.. {
+        assert!(polls < 400, "it never comes to its end");
+        let id = format!("re_{polls}");
+        let refund = event(&id, "pi_1", &[Fact::Refunded { refund: fact_id(&id), amount: usd(1) }]);
+        let is_done = cancel_after_polls(polls, apply_one(&*unit_of_work, &refund)).await;
+        wait_until_nothing_is_open(&store).await;
+        assert_eq!(audit.violations(10).await.unwrap(), [], "cancelled after {polls} polls");
+        let processed = i64::try_from(store.processed().await.len()).unwrap();
+        assert_eq!(store.payments().await, [("pi_1".to_owned(), 1_000, processed)], "after {polls} polls");
+        if is_done {
+            break;
+        }
+    }
 }
 
 async fn apply(store: &dyn UnitOfWork, id: &str) -> Result<(), StoreError> {

@@ -97,7 +97,8 @@ async fn everything_is_selected_by_its_name_only() {
                 body["why"] = json!("a test");
             }
             let answer = ops.post(path, &body).await;
-            assert_eq!((answer.status, answer.errors()), errors("/select"), "{select}");
+            assert_eq!(answer.status, 400, "{select}");
+            assert!(answer.errors()[0].starts_with("/select"), "{select}: {answer:?}");
         }
     }
 }

@@ -57,6 +57,23 @@ async fn every_step_can_be_undone_and_done_again() {
     }
 }
 
+/// As when the process that builds it was killed: the index is there and cannot be used.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_that_was_not_finished_is_built_again() {
+    let database = TestDatabase::create().await;
+    let client = database.client().await;
+    client
+        .batch_execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'processed_events_by_moment'::regclass; \
+             DELETE FROM __diesel_schema_migrations WHERE version = '20261129000005'",
+        )
+        .await
+        .unwrap();
+    assert_eq!(database.admin().migrate().await.unwrap(), ["2026-11-29-000005_event_search"]);
+    let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'processed_events_by_moment'::regclass";
+    assert!(client.query_one(valid, &[]).await.unwrap().get::<_, bool>(0));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_keeps_its_identity_and_no_other_has_it() {
     let (one, other) = (TestDatabase::create().await, TestDatabase::create().await);

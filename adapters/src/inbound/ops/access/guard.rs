@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{self, ServiceRequest, ServiceResponse};
-use actix_web::http::{StatusCode, header};
+use actix_web::http::{Method, StatusCode, header};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse, ResponseError};
@@ -46,6 +46,9 @@ impl Default for Deadlines {
         Self { answer: ANSWER_DEADLINE, change: CHANGE_DEADLINE }
     }
 }
+
+/// The methods whose requests have a body of ours. Any other that is not safe is none that a path takes.
+const TAKES_A_BODY: [Method; 4] = [Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// The paths of the page that need no log-in.
 const OPEN_PATHS: [&str; 2] = ["/login", "/assets/"];
@@ -107,7 +110,9 @@ pub async fn guard_api<B: MessageBody + 'static>(
     let admitted = admitted.and_then(|principal| {
         if !request.method().is_safe() {
             principal.require(Scope::Operate)?;
-            require_json(request.request())?;
+            if TAKES_A_BODY.contains(request.method()) {
+                require_json(request.request())?;
+            }
         }
         Ok(principal)
     });
@@ -169,17 +174,11 @@ async fn answer<B: MessageBody + 'static>(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let deadline = if request.method().is_safe() { deadlines.answer } else { deadlines.change };
     let path = request.path().to_owned();
-    match tokio::time::timeout(deadline, next.call(request)).await {
-        Ok(response) => response.map(ServiceResponse::map_into_boxed_body),
-        Err(_) => {
-            tracing::warn!(
-                path,
-                seconds = deadline.as_secs(),
-                "an operator's request was not answered in time"
-            );
-            Err(TooSlow.into())
-        }
+    if let Ok(response) = tokio::time::timeout(deadline, next.call(request)).await {
+        return response.map(ServiceResponse::map_into_boxed_body);
     }
+    tracing::warn!(path, seconds = deadline.as_secs(), "an operator's request was not answered in time");
+    Err(TooSlow.into())
 }
 
 /// The refusal, without reading what the request may still have.

@@ -16,6 +16,7 @@ const BY_THE_PAGE: &str = "on the page";
 
 /// Begins a session with `token`, and gives the cookie for it. The session has a new id: one that somebody else
 /// has planted in the browser before is of no use.
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn log_in(
     request: &HttpRequest,
     access: &Access,
@@ -39,6 +40,7 @@ pub fn after_log_in(wanted: Option<&str>) -> &str {
 }
 
 /// Ends the visitor's session, and gives a cookie that is not one.
+#[expect(clippy::future_not_send, reason = "a request stays on the thread that read it")]
 pub async fn log_out(
     request: &HttpRequest,
     access: &Access,

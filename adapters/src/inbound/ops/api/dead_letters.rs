@@ -28,14 +28,21 @@ const COPIES_MAX: u32 = 20;
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
     /// Where the event came in.
+    #[param(pattern = "^[a-z0-9_-]{1,64}$")]
     source: Option<String>,
     /// Its id there.
+    #[param(min_length = 1, max_length = 255)]
     event_id: Option<String>,
     /// The provider's name of what happened.
+    #[param(min_length = 1, max_length = 255)]
     kind: Option<String>,
     /// Why it is a dead letter.
+    #[param(
+        pattern = "^(unreadable|untranslatable|conflict|refused|store_refused|attempts_exhausted|never_ready|delivery_limit|unknown)$"
+    )]
     reason: Option<String>,
     /// Which letters failed alike: 32 hexadecimal digits.
+    #[param(pattern = "^[0-9a-f]{32}$")]
     group: Option<String>,
     /// Given up at this moment or later.
     #[param(format = DateTime)]
@@ -44,15 +51,19 @@ pub struct ListQuery {
     #[param(format = DateTime)]
     until: Option<String>,
     /// Whose money it is.
+    #[param(min_length = 1, max_length = 255)]
     account: Option<String>,
     /// Which payment.
+    #[param(min_length = 1, max_length = 255)]
     payment: Option<String>,
     /// The edited copies of the letter of this number.
     #[param(value_type = Option<i64>, minimum = 0)]
     copies_of: Option<String>,
     /// `open`, `replaying`, `replayed` or `discarded`.
+    #[param(pattern = "^(open|replaying|replayed|discarded)$")]
     state: Option<String>,
     /// The `next` of the answer before.
+    #[param(pattern = "^-?[0-9]{1,18}[.][0-9]{1,18}$")]
     cursor: Option<String>,
     /// How many at most; 50 where it is not said.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 500)]
@@ -115,12 +126,18 @@ pub async fn list(
 #[serde(deny_unknown_fields)]
 pub struct TotalsQuery {
     /// Where the event came in.
+    #[param(pattern = "^[a-z0-9_-]{1,64}$")]
     source: Option<String>,
     /// The provider's name of what happened.
+    #[param(min_length = 1, max_length = 255)]
     kind: Option<String>,
     /// Why it is a dead letter.
+    #[param(
+        pattern = "^(unreadable|untranslatable|conflict|refused|store_refused|attempts_exhausted|never_ready|delivery_limit|unknown)$"
+    )]
     reason: Option<String>,
     /// Which letters failed alike: 32 hexadecimal digits.
+    #[param(pattern = "^[0-9a-f]{32}$")]
     group: Option<String>,
     /// Given up at this moment or later.
     #[param(format = DateTime)]
@@ -129,8 +146,10 @@ pub struct TotalsQuery {
     #[param(format = DateTime)]
     until: Option<String>,
     /// Whose money it is.
+    #[param(min_length = 1, max_length = 255)]
     account: Option<String>,
     /// Which payment.
+    #[param(min_length = 1, max_length = 255)]
     payment: Option<String>,
 }
 
@@ -233,9 +252,10 @@ pub async fn payload(
 #[serde(deny_unknown_fields)]
 pub struct DiscardInput {
     /// Their numbers, at most 1,000.
+    #[schema(min_items = 1, max_items = 1000)]
     ids: Vec<i64>,
     /// Why, in words.
-    #[schema(min_length = 1, max_length = 1024, example = "refunded by hand")]
+    #[schema(max_length = 1024, pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "refunded by hand")]
     why: String,
 }
 

@@ -89,7 +89,7 @@ impl IntoResponses for Problems {
         operator_actions::list,
     ),
     components(schemas(ProblemDoc, ProblemItemDoc)),
-    modifiers(&Bearer, &UniqueIds),
+    modifiers(&Bearer, &UniqueIds, &Descriptions),
     security(("token" = []), ()),
 )]
 pub struct OpenApiDocument;
@@ -124,6 +124,25 @@ impl Modify for UniqueIds {
             };
             name("get", &mut item.get);
             name("post", &mut item.post);
+        }
+    }
+}
+
+/// Says of each answer what it is, which OpenAPI wants and the handlers leave to their first line.
+struct Descriptions;
+
+impl Modify for Descriptions {
+    fn modify(&self, document: &mut Document) {
+        let items = document.paths.paths.values_mut();
+        for operation in items.flat_map(|item| [item.get.as_mut(), item.post.as_mut()]).flatten() {
+            let summary = operation.summary.clone().unwrap_or_default();
+            for response in operation.responses.responses.values_mut() {
+                if let RefOr::T(response) = response
+                    && response.description.is_empty()
+                {
+                    response.description.clone_from(&summary);
+                }
+            }
         }
     }
 }
@@ -187,6 +206,17 @@ mod tests {
         for reference in found {
             let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference}"));
             assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn every_answer_is_described() {
+        let document = document();
+        let items = document["paths"].as_object().unwrap().values();
+        let operations = items.flat_map(|item| item.as_object().unwrap().values());
+        for response in operations.flat_map(|operation| operation["responses"].as_object().unwrap().values())
+        {
+            assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()), "{response}");
         }
     }
 

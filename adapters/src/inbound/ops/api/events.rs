@@ -24,10 +24,13 @@ use super::time::{self, rfc3339};
 #[serde(deny_unknown_fields)]
 pub struct FindQuery {
     /// Where the event came in.
+    #[param(pattern = "^[a-z0-9_-]{1,64}$")]
     source: Option<String>,
     /// Its id there.
+    #[param(min_length = 1, max_length = 255)]
     event_id: Option<String>,
     /// Which payment or payout it is about.
+    #[param(min_length = 1, max_length = 255)]
     payment: Option<String>,
     /// Settled, or given up, at this moment or later.
     #[param(format = DateTime)]
@@ -36,6 +39,7 @@ pub struct FindQuery {
     #[param(format = DateTime)]
     until: Option<String>,
     /// The `next` of the answer before.
+    #[param(pattern = "^-?[0-9]{1,18}[.][a-z0-9_-]{1,64}[.].{1,255}$")]
     cursor: Option<String>,
     /// How many at most; 50 where it is not said.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 500)]

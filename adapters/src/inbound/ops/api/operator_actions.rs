@@ -18,6 +18,7 @@ use super::time::rfc3339;
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
     /// The `next` of the answer before.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
     /// How many at most; 50 where it is not said.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 500)]

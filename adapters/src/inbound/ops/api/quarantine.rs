@@ -27,6 +27,7 @@ pub const REQUESTS_MAX: u32 = 100;
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
     /// The `next` of the answer before.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
     /// How many at most; 50 where it is not said.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]

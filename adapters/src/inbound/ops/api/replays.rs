@@ -61,10 +61,14 @@ pub struct ReplayInput {
     /// Which letters.
     select: SelectInput,
     /// Why, in words.
-    #[schema(min_length = 1, max_length = 1024, example = "the provider has mended its events")]
+    #[schema(
+        max_length = 1024,
+        pattern = r"[^\s\x00-\x1f\x7f-\x9f]",
+        example = "the provider has mended its events"
+    )]
     why: String,
     /// How many letters each step has; the last one is repeated. 1, 5, 20, 100 where it is not said.
-    #[schema(min_items = 1, max_items = 16)]
+    #[schema(min_items = 1, max_items = 16, example = json!([1, 5, 20, 100]))]
     ramp: Option<Vec<u32>>,
     /// How many letters in a second; 50 where it is not said.
     #[schema(minimum = 1, maximum = 10000)]
@@ -134,7 +138,7 @@ pub struct EditedInput {
     /// Which event it is, for a message that could not be read. Any other stays what it is.
     event: Option<EventRef>,
     /// Why, in words.
-    #[schema(min_length = 1, max_length = 1024, example = "the amount was a fraction")]
+    #[schema(max_length = 1024, pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "the amount was a fraction")]
     why: String,
     /// Letters whose events were replayed this often are left out.
     replays_max: Option<u32>,
@@ -172,8 +176,10 @@ pub async fn create_edited(
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
     /// `running`, `paused`, `canceled` or `finished`.
+    #[param(pattern = "^(running|paused|canceled|finished)$")]
     state: Option<String>,
     /// The `next` of the answer before.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
     /// How many at most; 50 where it is not said.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 200)]

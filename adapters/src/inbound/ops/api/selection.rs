@@ -2,7 +2,7 @@
 
 use application::dead_letter::{DeadLetterId, FailureGroup, LetterFilter, LetterReason};
 use application::operator::Why;
-use application::replay::Selection;
+use application::replay::{Selection, SelectionError};
 use domain::{EventId, EventKind, MerchantId, PaymentId, SourceName};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -16,14 +16,19 @@ use super::time;
 #[serde(deny_unknown_fields)]
 pub struct FilterInput {
     /// Where the event came in.
+    #[schema(pattern = "^[a-z0-9_-]{1,64}$")]
     pub source: Option<String>,
     /// Its id there.
+    #[schema(min_length = 1, max_length = 255)]
     pub event_id: Option<String>,
     /// The provider's name of what happened.
+    #[schema(min_length = 1, max_length = 255)]
     pub kind: Option<String>,
     /// Why it is a dead letter.
+    #[schema(example = "refused")]
     pub reason: Option<String>,
     /// Which letters failed alike: 32 hexadecimal digits.
+    #[schema(pattern = "^[0-9a-f]{32}$")]
     pub group: Option<String>,
     /// Given up at this moment or later.
     #[schema(format = DateTime)]
@@ -32,10 +37,13 @@ pub struct FilterInput {
     #[schema(format = DateTime)]
     pub until: Option<String>,
     /// Whose money it is.
+    #[schema(min_length = 1, max_length = 255)]
     pub account: Option<String>,
     /// Which payment.
+    #[schema(min_length = 1, max_length = 255)]
     pub payment: Option<String>,
     /// The edited copies of the letter of this number.
+    #[schema(pattern = "^[0-9]{1,18}$")]
     pub copies_of: Option<String>,
 }
 
@@ -64,35 +72,31 @@ fn unknown_reason() -> String {
     format!("is not one of {}", LetterReason::ALL.map(LetterReason::as_str).join(", "))
 }
 
-/// Some letters: exactly one of the members says which. Only open ones are ever taken.
+/// Some letters: the one member says which. Only open ones are ever taken.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SelectInput {
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SelectInput {
     /// Those of these numbers, at most 1,000.
-    pub ids: Option<Vec<i64>>,
+    Ids(Vec<i64>),
     /// Those that the filter leaves over; it has to ask for something.
-    pub filter: Option<FilterInput>,
+    Filter(FilterInput),
     /// All letters: `true`.
-    pub everything: Option<bool>,
+    Everything(bool),
 }
 
 impl SelectInput {
     /// What is selected.
     pub fn selection(self) -> Result<Selection, ApiError> {
-        match (self.ids, self.filter, self.everything) {
-            (Some(ids), None, None) => Ok(Selection::of_ids(ids.into_iter().map(DeadLetterId).collect())?),
-            (None, Some(filter), None) => {
+        match self {
+            Self::Ids(ids) => Ok(Selection::of_ids(ids.into_iter().map(DeadLetterId).collect())?),
+            Self::Filter(filter) => {
                 let mut checks = Checks::of_body("/select/filter/");
                 let filter = filter.filter(&mut checks);
                 checks.finish()?;
                 Ok(Selection::matching(filter)?)
             }
-            (None, None, Some(true)) => Ok(Selection::everything()),
-            _ => Err(ApiError::one(
-                "/select",
-                "invalid",
-                "has to have exactly one of ids, filter, and everything, which is true",
-            )),
+            Self::Everything(true) => Ok(Selection::everything()),
+            Self::Everything(false) => Err(SelectionError::Empty.into()),
         }
     }
 }
@@ -107,6 +111,10 @@ pub fn why(text: &str) -> Result<Why, ApiError> {
 #[serde(deny_unknown_fields)]
 pub struct WhyInput {
     /// Why, in words.
-    #[schema(min_length = 1, max_length = 1024, example = "the provider has mended its events")]
+    #[schema(
+        max_length = 1024,
+        pattern = r"[^\s\x00-\x1f\x7f-\x9f]",
+        example = "the provider has mended its events"
+    )]
     pub why: String,
 }

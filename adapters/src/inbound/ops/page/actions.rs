@@ -1,6 +1,6 @@
 //! `/actions`: what operators have done, when, and why.
 
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
 use askama::Template;
 
 use super::error::PageError;
@@ -31,8 +31,8 @@ struct ActionRow {
 }
 
 /// The list.
-pub async fn actions(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let before = before(&Fields::parse(request.query_string().as_bytes()))?;
+pub async fn actions(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
+    let before = before(&fields)?;
     let actions = visitor.store()?.actions.page(before, ACTIONS_SHOWN).await?;
     let is_full = u32::try_from(actions.len()).is_ok_and(|actions| actions >= ACTIONS_SHOWN);
     let last = actions.last().filter(|_| is_full).map(|action| action.id);

@@ -1,8 +1,8 @@
 //! `/dead-letters`: the list, and discarding some of it.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse};
 use application::dead_letter::{DeadLetterId, DeadLetterSummary, LetterCursor, LetterReason, LetterState};
 use application::replay::{Selection, SelectionError};
 use application::use_cases::dead_letters::discard::DiscardError;
@@ -115,8 +115,7 @@ impl LetterRow {
 }
 
 /// The list.
-pub async fn dead_letters(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn dead_letters(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
     let query = LetterQuery::of(&fields);
     let after = cursor(&fields)?;
     let store = visitor.store()?;
@@ -220,8 +219,7 @@ struct DiscardPage {
 }
 
 /// What is to be discarded, and why: asked before it is done.
-pub async fn discard_form(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn discard_form(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
     ask_discard(&visitor, &fields, StatusCode::OK, String::new()).await
 }
 

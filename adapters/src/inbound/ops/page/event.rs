@@ -11,7 +11,7 @@ use super::dead_letters::LetterRow;
 use super::error::PageError;
 use super::frame::{Frame, Place};
 use super::view::badge::words;
-use super::view::{Amount, Badge, Moneys, Step, Tone, When, account_path, payment_path, size};
+use super::view::{Amount, Badge, Moneys, Step, Tone, When, account_path, payment_path, size, things};
 use super::visitor::Visitor;
 
 #[derive(Template)]
@@ -110,11 +110,12 @@ fn way(visitor: &Visitor, path: &EventPath) -> Vec<Step> {
     }
     way.push(outcome(event).at(visitor.when(event.at)));
     if !path.facts.is_empty() {
-        let entries = path.entries.len();
-        way.push(
-            Step::new(Tone::Done, "Booked")
-                .saying(format!("{} facts, {entries} ledger entries.", path.facts.len())),
-        );
+        let entries = match path.entries.len() {
+            1 => "1 ledger entry".to_owned(),
+            entries => format!("{entries} ledger entries"),
+        };
+        let facts = things(path.facts.len(), "fact");
+        way.push(Step::new(Tone::Done, "Booked").saying(format!("{facts}, {entries}.")));
     }
     if !path.messages.is_empty() {
         way.push(announced(&path.messages));
@@ -144,10 +145,13 @@ fn outcome(event: &EventSummary) -> Step {
 fn announced(messages: &[EventMessage]) -> Step {
     let deliveries = || messages.iter().flat_map(|message| &message.deliveries);
     let open = deliveries().filter(|delivery| !matches!(delivery.state, DeliveryState::Done)).count();
+    if deliveries().next().is_none() {
+        return Step::new(Tone::Pending, "To be announced").saying("No destination is known.");
+    }
     if deliveries().any(|delivery| matches!(delivery.state, DeliveryState::Failed { .. })) {
         Step::new(Tone::Bad, "Announced in part").saying("A destination did not take it.")
     } else if open > 0 {
-        Step::new(Tone::Pending, "Being announced").saying(format!("{open} deliveries to go."))
+        Step::new(Tone::Pending, "Being announced").saying(format!("Deliveries to go: {open}."))
     } else {
         Step::new(Tone::Good, "Announced").saying("Every destination has it.")
     }
@@ -176,11 +180,15 @@ fn delivered(visitor: &Visitor, state: &DeliveryState) -> (Badge, String) {
                 None => "behind an earlier message of its payment".to_owned(),
             };
             let error = error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
-            (Badge::busy("waits"), format!("{attempts} attempts failed, {next}{error}"))
+            (Badge::busy("waits"), format!("{} failed, {next}{error}", attempts_of(*attempts)))
         }
         DeliveryState::Failed { attempts, error } => {
             let error = error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
-            (Badge::trouble("given up"), format!("after {attempts} attempts{error}"))
+            (Badge::trouble("given up"), format!("after {}{error}", attempts_of(*attempts)))
         }
     }
+}
+
+fn attempts_of(attempts: u32) -> String {
+    things(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
 }

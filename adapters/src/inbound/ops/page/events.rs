@@ -1,7 +1,7 @@
 //! `/events`: any event, by its id, its payment, its source, or its time.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse};
 use application::ports::event_reader::{EventCursor, EventFilter, EventPage, EventSummary};
 use askama::Template;
 use domain::{EventId, PaymentId, SourceName};
@@ -106,8 +106,7 @@ impl Search {
 }
 
 /// The list, or what was searched for.
-pub async fn events(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn events(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
     let after = match fields.get("cursor") {
         "" => None,
         text => Some(

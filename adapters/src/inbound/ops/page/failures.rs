@@ -1,13 +1,12 @@
 //! `/failures`: what failed alike, as one line each.
 
 use actix_web::HttpResponse;
-use application::dead_letter::{GroupTotals, LetterFilter, LetterState};
+use application::dead_letter::{GroupTotals, LetterFilter, LetterReason, LetterState};
 use application::ports::dead_letters::GROUPS_MAX;
 use askama::Template;
 
 use super::error::PageError;
 use super::frame::{Frame, Place};
-use super::view::badge::words;
 use super::view::{Advice, Badge, Moneys, Share, When, count};
 use super::visitor::Visitor;
 
@@ -27,10 +26,11 @@ pub struct GroupRow {
     group: String,
     message: String,
     source: String,
-    reason: String,
     advice: Advice,
     /// How many are open.
     open: u64,
+    /// Whether they can be replayed as they are.
+    is_readable: bool,
     count: String,
     money: Moneys,
     states: Vec<(Badge, String)>,
@@ -51,9 +51,9 @@ impl GroupRow {
             group: group.group.to_string(),
             message: if group.message.is_empty() { "(no message)".to_owned() } else { group.message.clone() },
             source: group.source.as_ref().map_or_else(|| "source unknown".to_owned(), ToString::to_string),
-            reason: words(group.reason.as_str()),
             advice: Advice::on(group.reason),
             open: open_letters,
+            is_readable: group.reason != LetterReason::Unreadable,
             count: count(shown),
             money: Moneys::sum(match open {
                 Some(open) => &open.money[..],

@@ -1,7 +1,11 @@
 //! The fields of a form, or of a query: names may come several times, as those of check boxes do.
 
+use std::convert::Infallible;
 use std::fmt::Write;
+use std::future::{Ready, ready};
 
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpRequest};
 use url::form_urlencoded::{Serializer, parse};
 
 /// The fields, in their order.
@@ -63,6 +67,16 @@ impl Fields {
             write!(link, "?{query}").ok();
         }
         link
+    }
+}
+
+/// Those of the query.
+impl FromRequest for Fields {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self::parse(request.query_string().as_bytes())))
     }
 }
 

@@ -65,6 +65,8 @@ pub struct Frame {
     pub made_at: String,
     /// What became of what they ordered.
     pub flash: Option<Flash>,
+    /// What tells the assets of this release.
+    pub version: &'static str,
 }
 
 impl Frame {
@@ -80,6 +82,7 @@ impl Frame {
             consumer: String::new(),
             made_at: String::new(),
             flash: None,
+            version: assets::version(),
         }
     }
 
@@ -87,10 +90,5 @@ impl Frame {
     pub fn navigation(&self) -> Vec<NavLink> {
         let links = NAVIGATION.into_iter();
         links.map(|(place, path, text)| NavLink { path, text, is_here: place == self.here }).collect()
-    }
-
-    /// What tells the assets of this release.
-    pub fn version(&self) -> &'static str {
-        assets::version()
     }
 }

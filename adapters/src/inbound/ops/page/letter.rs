@@ -1,8 +1,8 @@
 //! `/dead-letters/{id}`: one dead letter, and everything that can be done with it.
 
+use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
-use actix_web::{HttpRequest, HttpResponse};
 use application::dead_letter::{DeadLetter, DeadLetterId, DeadLetterSummary, LetterFilter, LetterState};
 use application::ports::dead_letters::LetterPage as Letters;
 use askama::Template;
@@ -67,13 +67,9 @@ pub async fn find(visitor: &Visitor, id: i64) -> Result<DeadLetter, PageError> {
 }
 
 /// One letter.
-pub async fn letter(
-    visitor: Visitor,
-    id: Path<i64>,
-    request: HttpRequest,
-) -> Result<HttpResponse, PageError> {
+pub async fn letter(visitor: Visitor, id: Path<i64>, fields: Fields) -> Result<HttpResponse, PageError> {
     let letter = find(&visitor, id.into_inner()).await?;
-    let wants_bytes = Fields::parse(request.query_string().as_bytes()).get("bytes") == "shown";
+    let wants_bytes = fields.get("bytes") == "shown";
     let shows_bytes = wants_bytes && visitor.principal.may(Scope::Operate);
     let payload = if shows_bytes {
         PayloadView::dump(&raw_payload(&visitor.services, &visitor.principal, letter.summary.id).await?)

@@ -33,8 +33,7 @@ fn here(next: &str) -> &str {
 }
 
 /// Asks for the token.
-pub async fn form(visit: Visit, access: Data<Access>, request: HttpRequest) -> HttpResponse {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn form(visit: Visit, access: Data<Access>, fields: Fields) -> HttpResponse {
     if !access.has_log_in() {
         return HttpResponse::SeeOther().insert_header((header::LOCATION, "/")).finish();
     }

@@ -1,8 +1,8 @@
 //! `/replays/new`: what a replay would take, before it is ordered; and ordering it.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse};
 use application::dead_letter::{LetterState, StateTotals};
 use application::operator::Why;
 use application::replay::{FrozenJob, JOB_MEMBERS_MAX, NewReplayJob, ReplaySchedule, Selection, Skipped};
@@ -100,8 +100,7 @@ fn selection(fields: &Fields) -> Result<Selection, PageError> {
 }
 
 /// What would be replayed. Changes nothing.
-pub async fn preview(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn preview(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
     ask(&visitor, &fields, StatusCode::OK, String::new()).await
 }
 

@@ -1,5 +1,7 @@
 //! `/`: is money stuck, how much, why, and what can be done; then how everything flows.
 
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use application::dead_letter::{GroupTotals, LetterFilter, LetterState, StateTotals};
 use application::ports::event_queue::QueueDepths;
@@ -15,6 +17,9 @@ use super::sampler::{Counted, depths};
 use super::view::when::span;
 use super::view::{Moneys, Spark, count};
 use super::visitor::Visitor;
+
+/// How long the store may hold the overview up: while it is away, the overview must say so.
+const PART_DEADLINE: Duration = Duration::from_secs(3);
 
 /// How many groups are shown.
 const GROUPS_SHOWN: usize = 5;
@@ -93,8 +98,12 @@ pub async fn overview(visitor: Visitor) -> Result<HttpResponse, PageError> {
     let (report, depths, store) = tokio::join!(
         Report::of(&visitor.services.checks, false),
         depths(visitor.services.queue.as_deref()),
-        look(&visitor),
+        tokio::time::timeout(PART_DEADLINE, look(&visitor)),
     );
+    let store = store.unwrap_or_else(|_| StoreLook {
+        problem: Some(format!("it has not answered within {} seconds", PART_DEADLINE.as_secs())),
+        ..StoreLook::default()
+    });
     let counted = (visitor.services.metrics)().map(|text| Counted::read(&text)).unwrap_or_default();
     let sparks = sparks(&visitor, &counted, depths);
     let title = match &store.stuck {
@@ -171,7 +180,10 @@ fn flow(
         recorded: count(totals.map_or(counted.recorded, |totals| totals.recorded)),
         in_store: totals.is_some(),
         duplicates: count(counted.duplicates_in_all()),
-        by_layer: format!("{cache} by the cache, {batch} in a batch, {database} by the store"),
+        by_layer: match counted.duplicates_in_all() {
+            0 => "this process since start".to_owned(),
+            _ => format!("found: {cache} by the cache, {batch} in a batch, {database} by the store"),
+        },
         dead_letters: stuck.map_or_else(|| count(counted.dead_letters), |stuck| stuck.count.clone()),
     }
 }

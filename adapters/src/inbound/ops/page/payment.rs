@@ -5,6 +5,7 @@ use actix_web::web::Path;
 use application::dead_letter::{LetterFilter, LetterState};
 use application::ports::payment_reader::{PaymentView, TimelineEntry, TimelineItem};
 use askama::Template;
+use domain::fact::SINGLE;
 use domain::{Currency, EventKey, LedgerAccount, PaymentId, PaymentKey, SourceName};
 
 use super::dead_letters::LetterRow;
@@ -133,6 +134,7 @@ fn step(visitor: &Visitor, source: &SourceName, entry: &TimelineEntry) -> Step {
             let amount: Moneys = fact.amount.into();
             let name = fact.key.as_str();
             let (what, which) = name.split_once(':').unwrap_or((name, ""));
+            let which = if which == SINGLE { "" } else { which };
             let said = [which, &if amount.is_empty() { String::new() } else { amount.words() }]
                 .into_iter()
                 .filter(|part| !part.is_empty())

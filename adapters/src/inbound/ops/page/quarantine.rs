@@ -1,9 +1,9 @@
 //! `/quarantine`: requests that were refused since their signature does not hold, what their source says of them
 //! now, and taking in those that turn out to be genuine.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Path};
-use actix_web::{HttpRequest, HttpResponse};
 use application::error_chain::describe;
 use application::operator::OperatorOrder;
 use application::ports::quarantine::Quarantined;
@@ -45,8 +45,8 @@ struct RequestRow {
 }
 
 /// The list.
-pub async fn list(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let before = before(&Fields::parse(request.query_string().as_bytes()))?;
+pub async fn list(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
+    let before = before(&fields)?;
     let kept = visitor.services.quarantine()?.list(before, REQUESTS_SHOWN).await?;
     let is_full = u32::try_from(kept.len()).is_ok_and(|kept| kept >= REQUESTS_SHOWN);
     let last = kept.last().filter(|_| is_full).map(|(kept, _)| kept.id);

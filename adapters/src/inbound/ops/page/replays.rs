@@ -1,6 +1,6 @@
 //! `/replays`: the replays, the newest first.
 
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
 use application::replay::{ReplayJob, ReplayJobId};
 use askama::Template;
 
@@ -36,8 +36,7 @@ struct JobRow {
 }
 
 /// The list.
-pub async fn replays(visitor: Visitor, request: HttpRequest) -> Result<HttpResponse, PageError> {
-    let fields = Fields::parse(request.query_string().as_bytes());
+pub async fn replays(visitor: Visitor, fields: Fields) -> Result<HttpResponse, PageError> {
     let before = before(&fields)?.map(ReplayJobId);
     let jobs = visitor.store()?.jobs.page(None, before, JOBS_SHOWN).await?;
     let is_full = u32::try_from(jobs.len()).is_ok_and(|jobs| jobs >= JOBS_SHOWN);

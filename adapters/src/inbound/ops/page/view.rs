@@ -4,7 +4,7 @@
 //! - [`when`]: a moment, in UTC and in words
 //! - [`money`]: amounts by their currency's decimals
 //! - [`number`]: counts and sizes
-//! - [`badge`]: states
+//! - [`badge`]: the state of something
 //! - [`reason`]: why, and what to do about it
 //! - [`payload`]: what came, masked or as a hex dump
 //! - [`spark`], [`share`]: pictures of numbers
@@ -24,7 +24,7 @@ pub mod when;
 pub use badge::Badge;
 pub use link::{account_path, event_path, payment_path};
 pub use money::{Amount, Moneys};
-pub use number::{count, size};
+pub use number::{count, size, things};
 pub use payload::PayloadView;
 pub use reason::Advice;
 pub use share::Share;

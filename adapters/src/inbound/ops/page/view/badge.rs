@@ -47,11 +47,6 @@ impl Badge {
     pub fn good(text: impl Into<String>) -> Self {
         Self::new(text, GOOD)
     }
-
-    /// What it says.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
 }
 
 impl From<LetterState> for Badge {

@@ -28,11 +28,14 @@ pub fn grouped(digits: &str) -> String {
 pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
-    match bytes {
-        1 => "1 byte".to_owned(),
-        ..KIB => format!("{bytes} bytes"),
-        ..MIB => format!("{}.{} KiB", bytes / KIB, bytes % KIB * 10 / KIB),
-        _ => format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB),
+    if bytes == 1 {
+        "1 byte".to_owned()
+    } else if bytes < KIB {
+        format!("{bytes} bytes")
+    } else if bytes < MIB {
+        format!("{}.{} KiB", bytes / KIB, bytes % KIB * 10 / KIB)
+    } else {
+        format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB)
     }
 }
 

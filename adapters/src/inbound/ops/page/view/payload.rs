@@ -14,7 +14,13 @@ const LINE_BYTES: usize = 8;
 /// A payload on a page.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
 #[template(path = "parts/payload.html")]
-pub enum PayloadView {
+pub struct PayloadView {
+    seen: Seen,
+}
+
+/// What is seen of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Seen {
     /// JSON, with line breaks.
     Text(String),
     /// A form's fields.
@@ -31,17 +37,18 @@ impl PayloadView {
     /// The first bytes of `payload`, as numbers and as characters.
     pub fn dump(payload: &[u8]) -> Self {
         let shown = &payload[..payload.len().min(DUMP_BYTES_MAX)];
-        Self::Dump(dump(shown), payload.len() - shown.len())
+        Self { seen: Seen::Dump(dump(shown), payload.len() - shown.len()) }
     }
 }
 
 impl From<Shown> for PayloadView {
     fn from(shown: Shown) -> Self {
-        match shown {
-            Shown::Json(text) => Self::Text(text),
-            Shown::Form(fields) => Self::Form(fields),
-            Shown::Hidden(why) => Self::Hidden(why),
-        }
+        let seen = match shown {
+            Shown::Json(text) => Seen::Text(text),
+            Shown::Form(fields) => Seen::Form(fields),
+            Shown::Hidden(why) => Seen::Hidden(why),
+        };
+        Self { seen }
     }
 }
 
@@ -76,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_dump_is_bounded_and_says_what_is_left() {
-        let PayloadView::Dump(text, left) = PayloadView::dump(&vec![0x41; DUMP_BYTES_MAX + 5]) else {
+        let Seen::Dump(text, left) = PayloadView::dump(&vec![0x41; DUMP_BYTES_MAX + 5]).seen else {
             panic!("a dump")
         };
         assert_eq!((text.lines().count(), left), (DUMP_BYTES_MAX / LINE_BYTES, 5));
@@ -85,8 +92,8 @@ mod tests {
     #[test]
     fn a_payload_is_inert() {
         for view in [
-            PayloadView::Text("<script>alert(1)</script>".to_owned()),
-            PayloadView::Form(vec![("\"><img onerror=x>".to_owned(), "<script>".to_owned())]),
+            PayloadView::from(Shown::Json("<script>alert(1)</script>".to_owned())),
+            Shown::Form(vec![("\"><img onerror=x>".to_owned(), "<script>".to_owned())]).into(),
             PayloadView::dump(b"<script>"),
         ] {
             let html = view.to_string();

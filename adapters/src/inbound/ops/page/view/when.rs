@@ -55,11 +55,14 @@ fn relative(at: Timestamp, now: Timestamp) -> String {
 
 /// So many seconds in one unit, rounded down.
 pub fn span(secs: u64) -> String {
-    match secs {
-        ..MINUTE_SECS => format!("{secs} s"),
-        ..HOUR_SECS => format!("{} min", secs / MINUTE_SECS),
-        ..DAY_SECS => format!("{} h", secs / HOUR_SECS),
-        _ => format!("{} d", secs / DAY_SECS),
+    if secs < MINUTE_SECS {
+        format!("{secs} s")
+    } else if secs < HOUR_SECS {
+        format!("{} min", secs / MINUTE_SECS)
+    } else if secs < DAY_SECS {
+        format!("{} h", secs / HOUR_SECS)
+    } else {
+        format!("{} d", secs / DAY_SECS)
     }
 }
 
