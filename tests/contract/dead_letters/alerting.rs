@@ -41,7 +41,7 @@ async fn claim(store: &Store, rules: &AlertClaim) -> Option<ClaimedAlert> {
     store.alerts.claim(rules).await.unwrap()
 }
 
-async fn told(alert: Option<ClaimedAlert>) -> (u64, DeadLetterId) {
+fn told(alert: Option<ClaimedAlert>) -> (u64, DeadLetterId) {
     let alert = alert.expect("there is something to tell");
     (alert.new_letters, alert.newest)
 }
@@ -133,7 +133,7 @@ pub async fn what_failed_keeps_its_id_and_takes_what_is_new_along(fixture: impl 
     let ids = store.keep(&[new_letter("e2", 2)]).await;
     let again = claim(&store, &rules).await.unwrap();
     assert_eq!((again.began, again.failures), (first.began, 1));
-    assert_eq!(told(Some(again)).await, (2, ids[0]));
+    assert_eq!(told(Some(again)), (2, ids[0]));
 }
 
 pub async fn what_was_given_up_is_told_with_the_next_window(fixture: impl LettersFixture) {

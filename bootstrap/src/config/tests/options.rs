@@ -183,17 +183,14 @@ fn a_list_of_kinds_from_the_environment_takes_effect() {
 
 #[test]
 fn a_text_that_looks_like_a_number_stays_a_text() {
-    for case in [custom_hash(), case("braintree", &[SECRET], "", &[("PUBLIC_KEY", "123")])] {
+    let built = |case: Case| {
         let config = case.by_environment().unwrap();
-        let provider = wiring::source_provider("shop", &config.sources["shop"], config.environment).unwrap();
-        match case.provider {
-            "custom" => assert_eq!(provider.answer().unwrap().body, "123"),
-            _ => {
-                let answer = provider.challenge("bt_challenge=20f9f8ed05f77439fe955c977e4c8a53").unwrap();
-                assert!(answer.body.starts_with("123|"), "{}", answer.body);
-            }
-        }
-    }
+        wiring::source_provider("shop", &config.sources["shop"], config.environment).unwrap()
+    };
+    assert_eq!(built(custom_hash()).answer().unwrap().body, "123");
+    let braintree = built(case("braintree", &[SECRET], "", &[("PUBLIC_KEY", "123")]));
+    let answer = braintree.challenge("bt_challenge=20f9f8ed05f77439fe955c977e4c8a53").unwrap();
+    assert!(answer.body.starts_with("123|"), "{}", answer.body);
 }
 
 #[test]
