@@ -154,8 +154,11 @@ impl Broker {
     pub fn dead_letter_queue(&self, config: &Config) -> Arc<dyn DeadLetterQueue> {
         match self {
             Self::Amqp => {
-                let settings = amqp_settings(config, "archive");
-                Arc::new(amqp::AmqpDeadLetterQueue::new(settings, amqp::DeadLetterSettings::default()))
+                let letters = amqp::DeadLetterSettings {
+                    payload_bytes_max: config.http.body_bytes_max,
+                    ..amqp::DeadLetterSettings::default()
+                };
+                Arc::new(amqp::AmqpDeadLetterQueue::new(amqp_settings(config, "archive"), letters))
             }
             Self::Embedded(broker) => broker.dead_letter_queue(embedded::DeadLetterSettings::default()),
         }
