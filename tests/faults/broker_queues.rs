@@ -17,7 +17,7 @@ use harness::services::control;
 const EACH: usize = 1000;
 
 /// So long that nothing comes back while the test runs.
-const WAIT: Duration = Duration::from_secs(600);
+const WAIT: Duration = Duration::from_mins(10);
 
 const PERSISTENT: u8 = 2;
 

@@ -8,7 +8,7 @@ use adapters::inbound::amqp::{AmqpQueue, ConsumeSettings};
 use adapters::outbound::amqp::topology::Queues;
 use adapters::outbound::amqp::{AmqpPublisher, PublisherSettings};
 use application::ports::event_publisher::EventPublisher;
-use application::ports::event_queue::{Action, EventQueue};
+use application::ports::event_queue::{Action, EventQueue, Settlement};
 use application::testing::{envelope, succeeded_payload};
 use harness::rabbitmq::TestVhost;
 use harness::services::set_in_broker;
@@ -62,7 +62,7 @@ async fn what_waits_for_an_exchange_that_was_deleted_comes_home_when_it_is_back(
     vhost.delete_main_exchange().await;
     let action =
         Action::RetryAfter { delay: Duration::from_millis(200), failed_attempts: 1, history: Vec::new() };
-    let settlement = application::ports::event_queue::Settlement { delivery, action };
+    let settlement = Settlement { delivery, action };
     subscription.settle(vec![settlement]).await.expect("settled");
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(vhost.depth(&Queues::first().main()).await, 0, "there is no way home");

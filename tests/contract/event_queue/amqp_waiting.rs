@@ -12,7 +12,7 @@ use super::amqp_fixture::AmqpFixture;
 use super::{Fixture, RETRY_DELAY, Setup, history, id, publish, retry, settle, subscribe, take};
 
 /// Longer than any test of the other waits takes.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn after(delay: Duration) -> Action {
     Action::RetryAfter { delay, failed_attempts: 1, history: history() }
