@@ -109,7 +109,13 @@ impl Worker {
             ms(self.config.worker.queue_depth_interval_ms),
             stop.clone(),
         ));
-        let result = tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop));
+        let purge = async {
+            if let Some(purge) = wiring::purge_events(&self.config, &self.store) {
+                purge.run(stop).await;
+            }
+            Ok(())
+        };
+        let result = tokio::try_join!(self.consume(cache.port(), stop), relays.run(stop), purge);
         depths.abort();
         outbox_depths.abort();
         result.map(|_| ())

@@ -6,6 +6,7 @@ mod cache;
 mod ops;
 mod outbox;
 mod quarantine;
+mod retention;
 mod sources;
 mod store;
 
@@ -26,6 +27,7 @@ pub use ops::{
 };
 pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer, watch_outbox};
 pub use quarantine::quarantine;
+pub use retention::purge_events;
 pub use sources::{provider_names, source_mode, source_problems, source_provider, sources};
 pub use store::{Store, store};
 
