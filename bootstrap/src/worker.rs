@@ -113,8 +113,20 @@ impl Worker {
         let cache = wiring::cache(&self.config, &namespace)?;
         self.cache_readiness.set(&cache);
         let watching = self.watch(stop);
+        let purge = async {
+            if let Some(purge) = wiring::purge_events(&self.config, &self.store) {
+                purge.run(stop).await;
+            }
+            Ok(())
+        };
         let consuming = self.consume(cache.port(), stop);
-        let result = tokio::try_join!(consuming, relays.run(stop), dead_letters.run(stop), alerts.run(stop));
+        let result = tokio::try_join!(
+            consuming,
+            relays.run(stop),
+            dead_letters.run(stop),
+            alerts.run(stop),
+            purge
+        );
         watching.iter().for_each(JoinHandle::abort);
         result.map(|_| ())
     }

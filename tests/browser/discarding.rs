@@ -1,4 +1,6 @@
 use application::dead_letter::LetterState;
+use application::testing::succeeded_payload;
+use harness::embedded_world::EmbeddedWorld;
 
 use super::page_world::PageWorld;
 
@@ -41,5 +43,35 @@ async fn several_letters_are_discarded_from_the_list_without_any_script() {
     world.browser.find(".flash").await;
     assert_eq!(world.count(LetterState::Discarded).await, 2);
     world.browser.use_scripts(true).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_was_refused_is_looked_at_and_let_go_with_a_reason() {
+    let mut world = EmbeddedWorld::create();
+    world.set("PAYONCE__SOURCES__PAYMENT__SECRETS", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    let world = PageWorld::start_in(world).await;
+    let forged = succeeded_payload("evt_forged", "pi_1", 1);
+    assert_eq!(world.payonce.client.post(forged).await.expect("an answer").status, 401);
+    for _ in 0..100 {
+        world.open("/quarantine").await;
+        if world.browser.has("a[href='/quarantine/1']").await {
+            break;
+        }
+    }
+    world.browser.click("Request 1").await;
+    world.browser.wait_for("Its source does not take it").await;
+    assert!(!world.browser.text().await.contains("Take it in"));
+    assert!(world.browser.text().await.contains("evt_forged"));
+    world.browser.click("Discard").await;
+    world.browser.say_yes().await;
+    world.browser.wait_for("The reason is empty").await;
+    world.browser.fill("why", "not from our provider").await;
+    world.browser.click("Discard").await;
+    world.browser.say_yes().await;
+    world.browser.wait_for("Rejected request 1 is gone.").await;
+    world.open("/actions").await;
+    assert!(world.browser.text().await.contains("not from our provider"));
+    assert!(world.browser.complaints().await.iter().all(|complaint| complaint.contains("422")));
     world.end().await;
 }

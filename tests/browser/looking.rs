@@ -19,6 +19,26 @@ async fn the_overview_says_first_whether_money_is_stuck_how_much_and_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_was_given_up_is_told_whether_it_is_in_the_store_yet_or_not() {
+    let world = PageWorld::start().await;
+    // The same id with another meaning.
+    world.payonce.client.deliver(succeeded_payload("evt_twice", "pi_1", 1)).await;
+    world.wait_until_settled("evt_twice").await;
+    world.payonce.client.deliver(succeeded_payload("evt_twice", "pi_1", 2)).await;
+    world.open("/").await;
+    let told = ["1 given up, and not in the store yet", "1 event is stuck"];
+    for _ in 0..200 {
+        if !world.browser.text().await.contains("No money is stuck") {
+            break;
+        }
+        world.open("/").await;
+    }
+    let text = world.browser.text().await;
+    assert!(told.iter().any(|told| text.contains(told)), "{text}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn from_a_group_of_failures_the_way_leads_to_each_letter_and_its_whole_story() {
     let world = PageWorld::start().await;
     let broken = because(

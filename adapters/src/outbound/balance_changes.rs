@@ -45,13 +45,13 @@ pub(super) fn balance_changes(entries: &[LedgerEntry]) -> Result<Vec<BalanceChan
 pub(super) type BalanceName = (String, String, String);
 
 /// Refuses for good what some balance has no room for: one of `changes` whose balance is not among those that
-/// were `changed`.
-pub(super) fn expect_changed(changes: &[BalanceChange], changed: &[BalanceName]) -> Result<(), StoreError> {
-    if changed.len() == changes.len() {
+/// are `stored`.
+pub(super) fn expect_stored(changes: &[BalanceChange], stored: &[BalanceName]) -> Result<(), StoreError> {
+    if stored.len() == changes.len() {
         return Ok(());
     }
     let is_full = |change: &&BalanceChange| {
-        !changed.iter().any(|(account, ledger, currency)| {
+        !stored.iter().any(|(account, ledger, currency)| {
             *account == change.account
                 && ledger == change.ledger.as_str()
                 && currency == change.currency.code()

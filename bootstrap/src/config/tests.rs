@@ -82,6 +82,18 @@ fn a_value_of_another_type_is_an_error() {
 }
 
 #[test]
+fn events_are_kept_for_ever_or_for_longer_than_providers_send_again() {
+    for (seconds, is_right) in
+        [(0, true), (1, false), (2_591_999, false), (2_592_000, true), (315_360_001, false)]
+    {
+        let found = load(&format!("[store]\nretention_s = {seconds}\n"), &[])
+            .map_or_else(|found| found.0, |_| vec![]);
+        let told = found.iter().any(|problem| problem.contains("store.retention_s"));
+        assert_eq!(told, !is_right, "{seconds}: {found:#?}");
+    }
+}
+
+#[test]
 fn without_any_setting_everything_is_embedded() {
     let config = Config::from_layers(None, std::iter::empty()).unwrap();
     assert_eq!(config.store.url.expose_secret(), "sqlite:payonce-data/payonce.db");

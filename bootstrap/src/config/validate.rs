@@ -144,6 +144,12 @@ fn ranges(config: &Config, problems: &mut Vec<String>) {
             config.worker.prefetch, config.worker.batch_max
         ));
     }
+    if (1..EVENT_RETENTION_MIN_S).contains(&config.store.retention_s) {
+        problems.push(format!(
+            "store.retention_s must be 0, for ever, or at least {EVENT_RETENTION_MIN_S} (30 days): providers \
+             send an event again for many days"
+        ));
+    }
     if config.store.pool_max < config.worker.concurrency {
         problems.push(format!(
             "store.pool_max ({}) is less than worker.concurrency ({}): each needs a connection",
@@ -151,6 +157,9 @@ fn ranges(config: &Config, problems: &mut Vec<String>) {
         ));
     }
 }
+
+/// The shortest time for which events are kept: 30 days, longer than any provider sends an event again.
+const EVENT_RETENTION_MIN_S: u64 = 2_592_000;
 
 /// What is wrong with a number that is not from `low` to `high`.
 pub(super) fn out_of_range(setting: &str, value: u64, low: u64, high: u64) -> Option<String> {
@@ -179,6 +188,8 @@ fn service_ranges(config: &Config) -> Vec<Range> {
         ("store.pool_max", as_u64(store.pool_max), 1, 1000),
         ("store.acquire_timeout_ms", store.acquire_timeout_ms, 1, NO_LIMIT),
         ("store.connect_timeout_ms", store.connect_timeout_ms, 1, NO_LIMIT),
+        // Ten years; 0 keeps for ever.
+        ("store.retention_s", store.retention_s, 0, 315_360_000),
         ("broker.connect_timeout_ms", broker.connect_timeout_ms, 1, NO_LIMIT),
         ("broker.confirm_timeout_ms", broker.confirm_timeout_ms, 1, NO_LIMIT),
         ("broker.publish_waiting_max", as_u64(broker.publish_waiting_max), 1, 1_000_000),

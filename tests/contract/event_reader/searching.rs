@@ -53,7 +53,7 @@ pub async fn an_applied_event_is_found_by_all_that_is_known_of_it(store: impl St
     assert_eq!(one.received_at, Some(succeeded("evt_1", "pi_1", 5).received_at));
     assert_eq!(one.payment, Some(PaymentId::parse("pi_1").unwrap()));
     assert_eq!(one.open_letters, 0);
-    assert_eq!(found(&store, &of_id("evt_1")).await, [one.clone()]);
+    assert_eq!(found(&store, &of_id("evt_1")).await, std::slice::from_ref(&one));
     assert_eq!(found(&store, &of_payment("pi_1")).await, [one]);
     assert_eq!(found(&store, &of_source("payment")).await, all);
     for nothing in [of_id("evt_3"), of_payment("pi_3"), of_source("elsewhere")] {
@@ -86,7 +86,7 @@ pub async fn an_event_that_was_given_up_says_why(store: impl StoreFixture) {
     };
     assert_eq!((state, reason), (LetterState::Open, LetterReason::Refused));
     assert_eq!(kind, Some("payment_intent.succeeded".parse().unwrap()));
-    assert_eq!(found(&store, &of_payment("pi_evt_1")).await, [given_up.clone()]);
+    assert_eq!(found(&store, &of_payment("pi_evt_1")).await, std::slice::from_ref(&given_up));
     assert_eq!(found(&store, &of_source("payment")).await, [given_up]);
 
     letters.discard(&[letter], &order("ann")).await.unwrap();

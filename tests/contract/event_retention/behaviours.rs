@@ -92,7 +92,7 @@ pub async fn nothing_is_missed_that_was_removed_on_purpose(store: impl StoreFixt
     fill(&store).await;
     age(&store, &["evt_9"]).await;
     // A unit of work that took its time: the facts came after the event.
-    let later = store.ago(MONTH - Duration::from_mins(10));
+    let later = store.ago(Duration::from_mins(30 * 24 * 60 - 10));
     store
         .execute(&format!("UPDATE payment_facts SET established_at = {later} WHERE event_id = 'evt_8'"))
         .await

@@ -222,7 +222,7 @@ async fn a_path_that_is_not_there_and_a_method_that_it_does_not_take_are_told_ap
     let store = TestStore::create().await;
     let ops = store.listen();
     refused(&ops.get("/api/nothing").await, 404, "not-found");
-    let wrong = send(ops.address, "DELETE", CHANGE, &[("Content-Type", "application/json")], b"{}").await;
+    let wrong = send(ops.address, "PUT", CHANGE, &[], b"").await;
     refused(&wrong, 405, "method-not-allowed");
     assert_eq!(wrong.header("allow"), Some("POST"));
     refused(&send(ops.address, "QUERY", LIST, &[], b"").await, 405, "method-not-allowed");

@@ -79,7 +79,7 @@ pub enum SelectInput {
     /// Those of these numbers, at most 1,000.
     Ids(Vec<i64>),
     /// Those that the filter leaves over; it has to ask for something.
-    Filter(FilterInput),
+    Filter(Box<FilterInput>),
     /// All letters: `true`.
     Everything(bool),
 }

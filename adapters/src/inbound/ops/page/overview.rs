@@ -35,6 +35,8 @@ struct OverviewPage {
     stuck: Option<Stuck>,
     /// Why what is stuck is not known.
     store_problem: Option<String>,
+    /// How many were given up and are not in the store yet; empty where there are none.
+    on_the_way: String,
     parts: Vec<Part>,
     is_ready: bool,
     flow: Flow,
@@ -106,13 +108,19 @@ pub async fn overview(visitor: Visitor) -> Result<HttpResponse, PageError> {
     });
     let counted = (visitor.services.metrics)().map(|text| Counted::read(&text)).unwrap_or_default();
     let sparks = sparks(&visitor, &counted, depths);
+    let on_the_way = match depths {
+        Some(QueueDepths { dead_letters: letters @ 1.., .. }) => count(letters),
+        _ => String::new(),
+    };
     let title = match &store.stuck {
         Some(stuck) if stuck.letters > 0 => format!("{} dead letters open", stuck.count),
+        _ if !on_the_way.is_empty() => format!("{on_the_way} events given up"),
         _ => "Overview".to_owned(),
     };
     Ok(visitor.show(&OverviewPage {
         frame: visitor.frame(title, Place::Overview),
         store_problem: store.problem,
+        on_the_way,
         is_ready: report.is_ready(),
         parts: parts(&report),
         flow: flow(&counted, depths, store.totals, store.stuck.as_ref()),

@@ -4,7 +4,7 @@ use application::ports::unit_of_work::StoreError;
 use diesel::sql_types::{Array, BigInt, Text};
 use domain::{Currency, LedgerEntry};
 
-use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_changed};
+use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_stored};
 use crate::outbound::postgres::session::Session;
 use crate::outbound::postgres::statement::statement;
 
@@ -72,6 +72,6 @@ pub(in crate::outbound::postgres) async fn post(
         balance_currencies: changes.iter().map(|change| change.currency.code()).collect(),
         changes_minor: changes.iter().map(|change| change.amount_minor).collect(),
     };
-    let changed: Vec<BalanceName> = session.rows(post).await?;
-    expect_changed(&changes, &changed).map_err(|error| session.fail(error))
+    let stored: Vec<BalanceName> = session.rows(post).await?;
+    expect_stored(&changes, &stored).map_err(|error| session.fail(error))
 }

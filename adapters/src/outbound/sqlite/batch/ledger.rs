@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use domain::{ConsumerName, Currency, LedgerEntry};
 
-use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_changed};
+use crate::outbound::balance_changes::{BalanceName, balance_changes, expect_stored};
 use crate::outbound::sqlite::classify::classify;
 use crate::outbound::sqlite::statement::{groups, row, statement};
 
@@ -95,9 +95,9 @@ pub(in crate::outbound::sqlite) fn post(
             change_minor: change.amount_minor,
         })
         .collect();
-    let mut changed: Vec<BalanceName> = Vec::with_capacity(rows.len());
+    let mut stored: Vec<BalanceName> = Vec::with_capacity(rows.len());
     for group in groups(&rows) {
-        changed.extend(ChangeBalances(group).load::<BalanceName>(connection).map_err(classify)?);
+        stored.extend(ChangeBalances(group).load::<BalanceName>(connection).map_err(classify)?);
     }
-    expect_changed(&changes, &changed)
+    expect_stored(&changes, &stored)
 }
