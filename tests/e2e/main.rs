@@ -1,5 +1,6 @@
 //! A webhook goes in, a row comes out: the real executables over the real services.
 
+mod alerts;
 mod consumers;
 mod duplicates;
 mod embedded;
