@@ -23,12 +23,13 @@ async fn world_with_a_letter() -> EmbeddedWorld {
         busy_timeout: Duration::from_secs(20),
         acquire_timeout: Duration::from_secs(10),
     };
-    let store = SqliteStore::new(&settings).unwrap();
-    SqliteAdmin::new(store.clone()).migrate().await.unwrap();
-    let consumer = ConsumerName::parse("payonce").unwrap();
+    let store = SqliteStore::new(&settings).expect("usable settings");
+    SqliteAdmin::new(store.clone()).migrate().await.expect("the migrations can be applied");
+    let consumer = ConsumerName::parse("payonce").expect("a valid name");
     let mut letter = new_letter("evt_1", 1_700_000_000_000_000);
     letter.consumer = consumer.clone();
-    SqliteDeadLetters::new(store, consumer).store(vec![letter]).await.unwrap();
+    let letters = SqliteDeadLetters::new(store, consumer);
+    letters.store(vec![letter]).await.expect("the letter can be stored");
     world
 }
 
