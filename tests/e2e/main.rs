@@ -1,5 +1,6 @@
 //! A webhook goes in, a row comes out: the real executables over the real services.
 
+mod alerts;
 mod consumers;
 mod dead_letters;
 mod duplicates;

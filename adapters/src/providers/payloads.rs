@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use application::Envelope;
-use application::ports::provider::{IntakeRefusal, Provider, SignedRequest, WebhookRequest};
+use application::ports::provider::{IntakeRefusal, Provider, SignedRequest, Trust, WebhookRequest};
 use application::testing::dead_letters::letter;
 use application::testing::envelope;
 use domain::{Effect, EventId, NoEffect, PaymentChange, PaymentEvent};
@@ -193,4 +193,34 @@ fn what_signs_its_time_would_be_refused_a_week_later() {
         let judged = source.intake(&request, NOW.plus(Duration::from_hours(7 * 24)));
         assert_eq!(judged, Err(IntakeRefusal::Unauthentic("signature_too_old")), "{provider}");
     }
+}
+
+/// Where the signature binds the body, the same values in other bytes are refused.
+#[test]
+fn what_is_written_anew_is_refused() {
+    let mut tried = std::collections::BTreeSet::new();
+    for path in fixtures() {
+        let source = source_of(&path, Mode::Live);
+        let binds_bytes = source.describe().trust == Trust::Signature
+            && (!path.starts_with("adyen/") || path.starts_with("adyen/platform/"));
+        let body = std::fs::read(Path::new(FIXTURES).join("payloads").join(&path)).expect("a readable file");
+        let (Ok(value), Ok(signed)) = (serde_json::from_slice::<Value>(&body), source.sign(&body, NOW))
+        else {
+            continue;
+        };
+        let mut again = serde_json::to_vec(&value).expect("it is JSON");
+        if again == signed.body {
+            again = serde_json::to_vec_pretty(&value).expect("it is JSON");
+        }
+        if !binds_bytes || again == signed.body {
+            continue;
+        }
+        let headers: Vec<_> =
+            signed.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
+        let request = WebhookRequest { body: &again, headers: &headers, query: &signed.query };
+        let judged = source.intake(&request, NOW);
+        assert!(matches!(judged, Err(IntakeRefusal::Unauthentic(_))), "{path}: {judged:?}");
+        tried.insert(source.describe().provider);
+    }
+    assert!(tried.len() >= 11, "{tried:?}");
 }

@@ -43,3 +43,29 @@ pub fn find(name: &str) -> Option<Build> {
 pub fn names() -> impl Iterator<Item = &'static str> {
     PACKS.iter().map(|(name, _)| *name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packs_are_sorted_and_each_is_there_once() {
+        let names: Vec<&str> = names().collect();
+        assert!(names.is_sorted_by(|one, next| one < next), "{names:?}");
+    }
+
+    /// The native source's is the configuration's own.
+    #[test]
+    fn every_pack_has_its_page() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/providers");
+        let list = std::fs::read_to_string(folder.join("README.md")).expect("the list of pages");
+        for name in names().filter(|name| *name != "native") {
+            let page = std::fs::read_to_string(folder.join(format!("{name}.md")));
+            assert!(
+                page.is_ok_and(|page| page.contains(&format!("provider = \"{name}\""))),
+                "{name} has no page"
+            );
+            assert!(list.contains(&format!("({name}.md)")), "{name} is not in the list");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! `[alerts]`.
 
+use std::fmt;
+
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use url::Url;
@@ -16,7 +18,7 @@ pub struct AlertsConfig {
     pub webhook_url: SecretString,
     pub secrets: Vec<SecretString>,
     pub secrets_file: String,
-    pub command: Vec<String>,
+    pub command: CommandLine,
     pub window_s: u64,
     pub link_base: String,
     pub timeout_ms: u64,
@@ -25,8 +27,20 @@ pub struct AlertsConfig {
     pub retry_delay_ms: u64,
 }
 
+/// A program and its arguments; empty for none.
+#[derive(Clone, Default, Deserialize)]
+#[serde(transparent)]
+pub struct CommandLine(pub Vec<String>);
+
+impl fmt::Debug for CommandLine {
+    /// The program alone: an argument may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.first()).finish()
+    }
+}
+
 /// Where alerts go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum AlertTarget<'a> {
     /// Nowhere.
     Nobody,
@@ -39,7 +53,7 @@ pub enum AlertTarget<'a> {
 impl AlertsConfig {
     /// Where alerts go. The configuration refuses both at once.
     pub fn target(&self) -> AlertTarget<'_> {
-        match self.command.split_first() {
+        match self.command.0.split_first() {
             Some((program, arguments)) => AlertTarget::Command(program, arguments),
             None if self.webhook_url.expose_secret().is_empty() => AlertTarget::Nobody,
             None => AlertTarget::Webhook,
@@ -60,7 +74,7 @@ pub(super) fn validate(config: &Config, problems: &mut Vec<String>) {
         problems.extend(out_of_range(setting, value, low, high));
     }
     let has_webhook = !alerts.webhook_url.expose_secret().is_empty();
-    if alerts.command.iter().any(|part| part.contains('\0')) {
+    if alerts.command.0.iter().any(|part| part.contains('\0')) {
         problems.push("alerts.command has a NUL character, which no argument can have".to_owned());
     }
     match alerts.target() {

@@ -18,6 +18,9 @@ pub fn signed(body: &[u8], keyed: &KeyedHash) -> Result<Vec<u8>, CannotSign> {
     let mut root: BTreeMap<String, &RawValue> = serde_json::from_slice(body).map_err(|_| not_items())?;
     let items = root.get("notificationItems").ok_or_else(not_items)?;
     let items: Vec<&RawValue> = serde_json::from_str(items.get()).map_err(|_| not_items())?;
+    if items.is_empty() {
+        return Err(CannotSign("notificationItems has no item, so there is nothing to sign".to_owned()));
+    }
     let items: Vec<_> = items.into_iter().map(|item| signed_item(item, keyed)).collect::<Result<_, _>>()?;
     let items = raw(&items)?;
     root.insert("notificationItems".to_owned(), &items);

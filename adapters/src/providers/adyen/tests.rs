@@ -172,6 +172,14 @@ fn the_answer_is_the_one_that_adyen_likes_best() {
 }
 
 #[test]
+fn a_body_without_an_item_cannot_be_signed() {
+    let provider = build(&harness::settings(&[KEY], &[])).unwrap();
+    for body in [r#"{"notificationItems":[]}"#, r#"{"live":"false"}"#, "[]", ""] {
+        assert!(provider.sign(body.as_bytes(), NOW).is_err(), "{body}");
+    }
+}
+
+#[test]
 fn each_item_has_its_own_id_and_a_repeated_one_counts_once() {
     let provider = build(&harness::settings(&[KEY], &[])).unwrap();
     let ids = harness::ids(provider.as_ref(), BATCH, &[]).unwrap();

@@ -6,19 +6,26 @@ const COMMAND: &str = "PAYONCE__ALERTS__COMMAND";
 
 #[test]
 fn without_a_target_nobody_is_told() {
-    assert_eq!(load("", &[]).unwrap().alerts.target(), AlertTarget::Nobody);
+    assert!(load("", &[]).unwrap().alerts.target() == AlertTarget::Nobody);
 }
 
 #[test]
 fn alerts_go_to_an_endpoint_or_to_a_command() {
     let webhook = load("", &[(URL, " https://example.com/alerts\n"), (SECRETS, "one,two")]).unwrap();
-    assert_eq!(webhook.alerts.target(), AlertTarget::Webhook);
+    assert!(webhook.alerts.target() == AlertTarget::Webhook);
     assert_eq!(webhook.alerts.webhook_url.expose_secret(), "https://example.com/alerts");
     assert_eq!(webhook.alerts.secrets.len(), 2);
     let command = load("[alerts]\ncommand = [\"/usr/bin/tell\", \"a, b\"]\n", &[]).unwrap();
-    assert_eq!(command.alerts.target(), AlertTarget::Command("/usr/bin/tell", &["a, b".to_owned()]));
+    assert!(command.alerts.target() == AlertTarget::Command("/usr/bin/tell", &["a, b".to_owned()]));
     let command = load("", &[(COMMAND, "tell,me")]).unwrap();
-    assert_eq!(command.alerts.target(), AlertTarget::Command("tell", &["me".to_owned()]));
+    assert!(command.alerts.target() == AlertTarget::Command("tell", &["me".to_owned()]));
+}
+
+#[test]
+fn debug_output_shows_the_program_alone() {
+    let config = load("", &[(COMMAND, "tell,--token,canary"), (SECRETS, "canary")]).unwrap();
+    let shown = format!("{config:?}");
+    assert!(shown.contains("tell") && !shown.contains("canary"), "{shown}");
 }
 
 #[test]
