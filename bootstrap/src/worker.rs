@@ -120,13 +120,8 @@ impl Worker {
             Ok(())
         };
         let consuming = self.consume(cache.port(), stop);
-        let result = tokio::try_join!(
-            consuming,
-            relays.run(stop),
-            dead_letters.run(stop),
-            alerts.run(stop),
-            purge
-        );
+        let result =
+            tokio::try_join!(consuming, relays.run(stop), dead_letters.run(stop), alerts.run(stop), purge);
         watching.iter().for_each(JoinHandle::abort);
         result.map(|_| ())
     }
