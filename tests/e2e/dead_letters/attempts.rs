@@ -37,7 +37,7 @@ async fn with_several_waits_an_event_is_run_exactly_as_often_as_is_set() {
     site.wait_for_letters("open", 1).await;
     assert_eq!(runs_that_failed(&site), 5);
     let letter = site.ask(&["show", &site.only_letter().await]).await;
-    assert_eq!((&letter["reason"], &letter["failed_attempts"]), (&"attempts_exhausted".into(), &5.into()));
+    assert_eq!(letter["reason"], "attempts_exhausted");
     site.audit(2).await;
 }
 
