@@ -38,14 +38,13 @@ impl Receiver {
         let address = listener.local_addr()?;
         let publisher = broker.publisher(config);
         let sources = wiring::sources(config)?;
-        let mut accept =
-            AcceptEvent::new(sources.clone(), publisher.port(), Arc::new(SystemClock), observer);
+        let mut accept = AcceptEvent::new(sources.clone(), publisher.port(), Arc::new(SystemClock), observer);
         let quarantine = wiring::quarantine(config)?;
         if let Some(quarantine) = &quarantine {
             accept = accept.with_quarantine(quarantine.clone());
         }
-        let review = quarantine
-            .map(|quarantine| Arc::new(ReviewQuarantine::new(quarantine, sources, accept.clone())));
+        let review =
+            quarantine.map(|quarantine| Arc::new(ReviewQuarantine::new(quarantine, sources, accept.clone())));
         Ok(Self {
             listener,
             address,

@@ -58,7 +58,8 @@ fn operators(config: &Config) -> anyhow::Result<String> {
         Some(names) if names.is_empty() => "the file of tokens has none, so nobody is let in".to_owned(),
         Some(names) => format!("who has one of {} tokens is let in: {}", names.len(), names.join(", ")),
         None if wiring::ops_is_closed(config, address.ip()) => {
-            "nobody is let in, since ops.tokens_file is not set and ops.bind is not a loopback address".to_owned()
+            "nobody is let in, since ops.tokens_file is not set and ops.bind is not a loopback address"
+                .to_owned()
         }
         None => "everybody on this machine is let in".to_owned(),
     })

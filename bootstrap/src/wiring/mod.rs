@@ -22,9 +22,7 @@ use crate::telemetry::Telemetry;
 
 pub use broker::{Broker, Publisher, Queue, embedded_queue_exists, inspector};
 pub use cache::{Cache, cache};
-pub use ops::{
-    OpsParts, ops_access, ops_address, ops_is_closed, ops_listener, ops_services, store_services,
-};
+pub use ops::{OpsParts, ops_access, ops_address, ops_is_closed, ops_listener, ops_services, store_services};
 pub use outbox::{Relays, endpoint_problems, outbox_gauges, relay_observer, watch_outbox};
 pub use quarantine::quarantine;
 pub use retention::purge_events;

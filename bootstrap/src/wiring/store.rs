@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use application::ports::dead_letters::DeadLetters;
-use application::ports::operator_actions::OperatorActions;
 use application::ports::event_reader::EventReader;
 use application::ports::event_retention::EventRetention;
+use application::ports::operator_actions::OperatorActions;
 use application::ports::outbox::Outbox;
 use application::ports::payment_reader::PaymentReader;
 use application::ports::readiness::ReadinessCheck;

@@ -34,9 +34,9 @@ impl Report {
 
     /// Each part by name, whether it is up, whether it is required, and what is wrong with it.
     pub fn components(&self) -> impl Iterator<Item = (&'static str, bool, bool, Option<&str>)> {
-        self.components.iter().map(|(name, part)| {
-            (*name, part.detail.is_none(), part.required, part.detail.as_deref())
-        })
+        self.components
+            .iter()
+            .map(|(name, part)| (*name, part.detail.is_none(), part.required, part.detail.as_deref()))
     }
 
     /// Each part by name, and what is wrong with it where something is.
