@@ -20,18 +20,19 @@ async fn quarantine(world: &EmbeddedWorld, payonce: &Payonce, arguments: &[&str]
 async fn listed(world: &EmbeddedWorld, payonce: &Payonce) -> Value {
     let (done, said) = quarantine(world, payonce, &["list", "--json"]).await;
     assert!(done, "{said}");
-    serde_json::from_str(&said).unwrap()
+    serde_json::from_str(&said).expect("JSON")
 }
 
 /// Sends the event signed by the right secret.
 async fn send(world: &EmbeddedWorld, payonce: &Payonce) -> bool {
     let file = world.folder.path().join("event.json");
-    std::fs::write(&file, EVENT).unwrap();
+    std::fs::write(&file, EVENT).expect("the file is written");
     let mut environment = world.environment().to_vec();
     environment.retain(|(key, _)| key != "PAYONCE__SOURCES__PAYMENT__SECRETS");
     environment.push(("PAYONCE__SOURCES__PAYMENT__SECRETS".to_owned(), RIGHT.to_owned()));
     let url = format!("http://{}", payonce.client.address());
-    let arguments = ["send", "--source", "payment", "--file", file.to_str().unwrap(), "--url", &url];
+    let arguments =
+        ["send", "--source", "payment", "--file", file.to_str().expect("a path of text"), "--url", &url];
     run_payonce(&environment, &arguments).await.status.success()
 }
 

@@ -30,7 +30,7 @@ async fn give_up(site: &impl Site, refused: &[&str]) {
     for event in refused {
         site.deliver(payload(event)).await;
     }
-    site.wait_for_letters("open", i64::try_from(refused.len()).unwrap()).await;
+    site.wait_for_letters("open", i64::try_from(refused.len()).expect("a small number")).await;
 }
 
 async fn replay(site: &impl Site, arguments: &[&str]) -> serde_json::Value {
@@ -95,7 +95,7 @@ pub async fn what_fails_again_is_a_new_letter_that_knows_of_the_replay(site: imp
     assert_eq!(site.audit(2).await["dead_letters"], 1);
     let often = ["replay", "--event", "evt_bad", "--replays-max", "1", "--yes"];
     let (done, printed, _) = site.try_to_operate(&[&often[..], &BY_ANN].concat()).await;
-    let printed = String::from_utf8(printed).unwrap();
+    let printed = String::from_utf8(printed).expect("text");
     assert!(!done && printed.contains("1 were replayed too often"), "{printed}");
 }
 
@@ -103,10 +103,14 @@ pub async fn a_group_is_previewed_with_its_money_and_replayed_together(site: imp
     give_up(&site, &["evt_1", "evt_2", "evt_3"]).await;
     allow(&site).await;
     let groups = site.ask(&["groups"]).await;
-    assert_eq!((groups.as_array().unwrap().len(), &groups[0]["letters"]), (1, &3.into()), "{groups:#}");
-    let group = groups[0]["group"].as_str().unwrap();
+    assert_eq!(
+        (groups.as_array().expect("a list").len(), &groups[0]["letters"]),
+        (1, &3.into()),
+        "{groups:#}"
+    );
+    let group = groups[0]["group"].as_str().expect("a text");
     let preview = [&["replay", "--group", group, "--dry-run"][..], &BY_ANN].concat();
-    let told = String::from_utf8(site.operate(&preview).await).unwrap();
+    let told = String::from_utf8(site.operate(&preview).await).expect("text");
     assert!(told.contains("3 dead letters, 2.31 USD"), "{told}");
     site.wait_for_letters("open", 3).await;
     assert_eq!(replay(&site, &["--group", group]).await["replayed"], 3);
@@ -149,12 +153,12 @@ pub async fn an_edited_copy_is_applied_in_place_of_the_letter(site: impl Site) {
     give_up(&site, &["evt_bad"]).await;
     let id = site.only_letter().await;
     let file = std::env::temp_dir().join(format!("payonce-edit-{}-{id}.json", std::process::id()));
-    let file_name = file.to_str().unwrap();
+    let file_name = file.to_str().expect("a path of text");
     let edit = [&["edit", &id, "--payload", file_name][..], &BY_ANN].concat();
     // Another event: that would go round the idempotency key.
-    std::fs::write(&file, succeeded_payload("evt_other", "pi_evt_bad", 78)).unwrap();
+    std::fs::write(&file, succeeded_payload("evt_other", "pi_evt_bad", 78)).expect("the file is written");
     assert!(!site.try_to_operate(&edit).await.0);
-    std::fs::write(&file, succeeded_payload("evt_bad", "pi_evt_bad", 78)).unwrap();
+    std::fs::write(&file, succeeded_payload("evt_bad", "pi_evt_bad", 78)).expect("the file is written");
     assert_eq!(site.ask(&edit).await["replayed"], 1);
     std::fs::remove_file(&file).ok();
     let amount = "SELECT count(*) FROM payments WHERE captured_minor = 78";

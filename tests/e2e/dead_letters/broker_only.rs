@@ -26,9 +26,9 @@ async fn an_unreadable_message_is_replayed_only_once_somebody_says_which_event_i
     site.wait_for_letters("open", 1).await;
     let id = site.only_letter().await;
     let file = std::env::temp_dir().join(format!("payonce-unreadable-{}.json", std::process::id()));
-    std::fs::write(&file, &payload).unwrap();
+    std::fs::write(&file, &payload).expect("the file is written");
     let order = ["--actor", "ann", "--why", "published by hand"];
-    let edit = [&["edit", &id, "--payload", file.to_str().unwrap()][..], &order].concat();
+    let edit = [&["edit", &id, "--payload", file.to_str().expect("a path of text")][..], &order].concat();
     assert!(!site.try_to_operate(&edit).await.0);
     site.operate(&[&edit[..], &["--event", "payment/evt_1"]].concat()).await;
     std::fs::remove_file(&file).ok();

@@ -20,8 +20,8 @@ pub struct EmbeddedSite {
 
 impl EmbeddedSite {
     fn client(&self) -> Connection {
-        let client = Connection::open(self.world.folder.path().join("payonce.db")).unwrap();
-        client.execute_batch("PRAGMA busy_timeout = 10000").unwrap();
+        let client = Connection::open(self.world.folder.path().join("payonce.db")).expect("the store's file");
+        client.execute_batch("PRAGMA busy_timeout = 10000").expect("this setting");
         client
     }
 }
@@ -49,7 +49,7 @@ impl Site for EmbeddedSite {
             busy_timeout: Duration::from_secs(10),
             acquire_timeout: Duration::from_secs(10),
         };
-        Box::new(SqliteDeadLetters::new(SqliteStore::new(&settings).unwrap(), consumer()))
+        Box::new(SqliteDeadLetters::new(SqliteStore::new(&settings).expect("usable settings"), consumer()))
     }
 
     async fn kill_worker(&mut self) {
@@ -62,11 +62,11 @@ impl Site for EmbeddedSite {
     }
 
     async fn execute(&self, statements: &str) {
-        self.client().execute_batch(statements).unwrap();
+        self.client().execute_batch(statements).expect("the statements run");
     }
 
     async fn count(&self, query: &str) -> i64 {
-        self.client().query_row(query, [], |row| row.get(0)).unwrap()
+        self.client().query_row(query, [], |row| row.get(0)).expect("one row")
     }
 
     fn environment(&self) -> &[(String, String)] {

@@ -13,7 +13,7 @@ const STORED_TOGETHER: usize = 1_000;
 
 fn letter(number: usize) -> NewDeadLetter {
     let event = format!("evt_{number}");
-    let mut letter = new_letter(&event, i64::try_from(number).unwrap());
+    let mut letter = new_letter(&event, i64::try_from(number).expect("a small number"));
     letter.consumer = consumer();
     letter.content.payload = succeeded_payload(&event, &format!("pi_{event}"), 100);
     letter
@@ -23,23 +23,26 @@ pub async fn a_replay_that_is_killed_twice_is_finished_and_applies_each_event_on
     let store = site.letters();
     let letters: Vec<NewDeadLetter> = (0..LETTERS).map(letter).collect();
     for together in letters.chunks(STORED_TOGETHER) {
-        store.store(together.to_vec()).await.unwrap();
+        store.store(together.to_vec()).await.expect("they are stored");
     }
     let fast = ["replay", "--everything", "--yes", "--no-wait", "--ramp", "500", "--rate", "10000"];
     let job = site.ask(&[&fast[..], &["--actor", "ann", "--why", "mended"]].concat()).await;
     assert_eq!(job["letters"], LETTERS);
     let replayed = "SELECT count(*) FROM dead_letters WHERE state = 'replayed'";
     for killed_at in [LETTERS / 5, LETTERS / 2] {
-        while site.count(replayed).await < i64::try_from(killed_at).unwrap() {
+        while site.count(replayed).await < i64::try_from(killed_at).expect("a small number") {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         site.kill_worker().await;
-        assert!(site.count(replayed).await < i64::try_from(LETTERS).unwrap(), "the kill came too late");
+        assert!(
+            site.count(replayed).await < i64::try_from(LETTERS).expect("a small number"),
+            "the kill came too late"
+        );
         site.start_worker().await;
     }
     let job = site.ask(&["job", &job["job"].to_string(), "--follow"]).await;
     assert_eq!((&job["state"], &job["replayed"]), (&"finished".into(), &LETTERS.into()));
-    let report = site.audit(u64::try_from(LETTERS).unwrap()).await;
+    let report = site.audit(u64::try_from(LETTERS).expect("a small number")).await;
     assert_eq!((&report["applied"], &report["dead_letters"]), (&LETTERS.into(), &0.into()));
 }
 

@@ -60,11 +60,11 @@ impl Site for RabbitSite {
     }
 
     async fn execute(&self, statements: &str) {
-        self.world.database.client().await.batch_execute(statements).await.unwrap();
+        self.world.database.client().await.batch_execute(statements).await.expect("the statements run");
     }
 
     async fn count(&self, query: &str) -> i64 {
-        self.world.database.client().await.query_one(query, &[]).await.unwrap().get(0)
+        self.world.database.client().await.query_one(query, &[]).await.expect("one row").get(0)
     }
 
     fn environment(&self) -> &[(String, String)] {

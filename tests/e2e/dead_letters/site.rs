@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Whose letters they are: the consumer of the default configuration.
 pub fn consumer() -> ConsumerName {
-    ConsumerName::parse("payonce").unwrap()
+    ConsumerName::parse("payonce").expect("a name")
 }
 
 /// A receiver and a worker on a store of their own.

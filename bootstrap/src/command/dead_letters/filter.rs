@@ -16,7 +16,7 @@ pub(super) struct FilterArgs {
     /// The provider's name of what happened, such as charge.refunded
     #[arg(long)]
     kind: Option<String>,
-    /// Why it was given up, such as refused or attempts_exhausted
+    /// Why it was given up, such as `refused` or `attempts_exhausted`
     #[arg(long)]
     reason: Option<String>,
     /// Which letters failed alike, as `dead-letters groups` shows it

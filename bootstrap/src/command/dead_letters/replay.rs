@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::wiring::{self, Store};
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub(in crate::command) struct ReplayArgs {
     /// The letters' numbers
     #[arg(conflicts_with = "everything")]

@@ -62,7 +62,7 @@ pub(super) fn letter(letter: &DeadLetter) -> Value {
 pub(super) fn group(group: &GroupTotals) -> Value {
     json!({
         "group": group.group.to_string(),
-        "source": group.source.as_ref().map(|source| source.as_str()),
+        "source": group.source.as_ref().map(domain::SourceName::as_str),
         "reason": group.reason.as_str(),
         "message": group.message,
         "newest": group.newest.0,

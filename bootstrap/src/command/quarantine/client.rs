@@ -22,7 +22,7 @@ const TOKEN_VARIABLE: &str = "PAYONCE_OPS_TOKEN";
 #[derive(Debug, clap::Args)]
 pub(super) struct ClientArgs {
     /// The operators' listener of the receiver, or of payonce; ops.bind where it is not given. A token is taken from
-    /// PAYONCE_OPS_TOKEN
+    /// `PAYONCE_OPS_TOKEN`
     #[arg(long)]
     url: Option<Url>,
 }
@@ -81,9 +81,9 @@ async fn answered(response: Response) -> anyhow::Result<Value> {
     if !status.is_success() {
         let said = |member: &str| document[member].as_str().unwrap_or_default().to_owned();
         let errors = document["errors"].as_array().into_iter().flatten();
-        let errors: String =
-            errors.filter_map(|e| e["message"].as_str()).map(|e| format!("\n  {e}")).collect();
-        bail!("{status}: {}: {}{errors}", said("title"), said("detail"));
+        let mut told = vec![format!("{status}: {}: {}", said("title"), said("detail"))];
+        told.extend(errors.filter_map(|error| error["message"].as_str()).map(str::to_owned));
+        bail!(told.join("\n  "));
     }
     Ok(document)
 }
