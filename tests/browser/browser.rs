@@ -42,7 +42,7 @@ pub struct Browser {
     _driver: ChromeDriver,
 }
 
-/// A command that WebDriver does not know, and `ChromeDriver` does.
+/// A command that is not in the standard, and that `ChromeDriver` knows.
 #[derive(Debug)]
 struct Chrome {
     path: &'static str,
@@ -158,9 +158,8 @@ impl Browser {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         });
-        if waited.await.is_err() {
-            panic!("it never says {text:?}; the page says\n{}", self.text().await);
-        }
+        let said = waited.await.is_ok();
+        assert!(said, "it never says {text:?}; the page says\n{}", self.text().await);
     }
 
     /// The value of an expression on the page.

@@ -27,16 +27,16 @@ pub const WORKER: &str = "host/7";
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
     /// How many letters may be in hand.
-    pub letters_max: u16,
+    pub in_hand_max: u16,
     /// How many bytes of them.
-    pub bytes_max: usize,
+    pub in_hand_bytes_max: usize,
     /// The longest payload.
-    pub payload_bytes_max: usize,
+    pub longest_payload: usize,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { letters_max: 50, bytes_max: 64 * 1024 * 1024, payload_bytes_max: 1024 * 1024 }
+        Self { in_hand_max: 50, in_hand_bytes_max: 64 * 1024 * 1024, longest_payload: 1024 * 1024 }
     }
 }
 
@@ -170,7 +170,7 @@ pub async fn the_longest_payload_and_one_without_bytes_come_whole<F: Fixture>() 
     let setup = Setup::default();
     let fixture = F::new(setup).await;
     let noise = |n: usize| u8::try_from(n.wrapping_mul(0x9e37_79b9) >> 7 & 0xff).expect("one byte");
-    let longest: Vec<u8> = (0..setup.payload_bytes_max).map(noise).collect();
+    let longest: Vec<u8> = (0..setup.longest_payload).map(noise).collect();
     let sent = vec![envelope("evt_long", longest), envelope("evt_empty", Bytes::new())];
     give_up(&fixture, sent.clone()).await;
     let mut subscription = subscribe(&fixture).await;
@@ -238,7 +238,7 @@ pub async fn a_letter_comes_to_whoever_waits_for_it<F: Fixture>() {
 }
 
 pub async fn dropping_a_wait_loses_nothing<F: Fixture>() {
-    let fixture = F::new(Setup { letters_max: 500, payload_bytes_max: 1024, ..Setup::default() }).await;
+    let fixture = F::new(Setup { in_hand_max: 500, longest_payload: 1024, ..Setup::default() }).await;
     let mut subscription = subscribe(&fixture).await;
     let consuming = async {
         let mut seen = Vec::new();
@@ -258,7 +258,7 @@ pub async fn dropping_a_wait_loses_nothing<F: Fixture>() {
 }
 
 pub async fn no_more_letters_are_in_hand_than_the_bound<F: Fixture>() {
-    let fixture = F::new(Setup { letters_max: 5, ..Setup::default() }).await;
+    let fixture = F::new(Setup { in_hand_max: 5, ..Setup::default() }).await;
     give_up_numbers(&fixture, 0..12).await;
     let mut subscription = subscribe(&fixture).await;
     let taken = take(&mut *subscription, 5).await;
@@ -269,7 +269,7 @@ pub async fn no_more_letters_are_in_hand_than_the_bound<F: Fixture>() {
 
 pub async fn no_more_bytes_are_in_hand_than_the_bound<F: Fixture>() {
     const PAYLOAD: usize = 1000;
-    let setup = Setup { bytes_max: 3 * PAYLOAD, payload_bytes_max: PAYLOAD, ..Setup::default() };
+    let setup = Setup { in_hand_bytes_max: 3 * PAYLOAD, longest_payload: PAYLOAD, ..Setup::default() };
     let fixture = F::new(setup).await;
     let sent = (0..8).map(|n| envelope(&format!("evt_{n}"), vec![b'x'; PAYLOAD])).collect();
     give_up(&fixture, sent).await;
@@ -281,7 +281,7 @@ pub async fn no_more_bytes_are_in_hand_than_the_bound<F: Fixture>() {
 }
 
 pub async fn two_subscriptions_share_the_letters<F: Fixture>() {
-    let fixture = F::new(Setup { letters_max: 5, ..Setup::default() }).await;
+    let fixture = F::new(Setup { in_hand_max: 5, ..Setup::default() }).await;
     give_up_numbers(&fixture, 0..10).await;
     let (mut one, mut other) = (subscribe(&fixture).await, subscribe(&fixture).await);
     let mut seen = ids(&take(&mut *one, 5).await);

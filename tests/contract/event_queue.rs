@@ -126,6 +126,7 @@ fn retry_number(failed_attempts: u32) -> Action {
 
 pub fn dead_letter() -> Action {
     Action::DeadLetter {
+        failed_attempts: 3,
         reason: DeadLetterReason::Untranslatable("no such field".to_owned()),
         history: history(),
     }

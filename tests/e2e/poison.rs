@@ -20,11 +20,11 @@ async fn dies_of_it(worker: &mut Worker, observer: &Client) -> bool {
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let since = Instant::now();
     loop {
-        let letters = observer.query_one("SELECT count(*) FROM dead_letters", &[]).await.unwrap();
+        let letters = observer.query_one("SELECT count(*) FROM dead_letters", &[]).await.expect("a number");
         if letters.get::<_, i64>(0) > 0 {
             return false;
         }
-        let sessions = observer.query(waiting, &[]).await.unwrap();
+        let sessions = observer.query(waiting, &[]).await.expect("the sessions");
         if !sessions.is_empty() {
             worker.process.kill_9().await;
             // The server would keep the dead worker's transaction until the lock's time-out.
@@ -32,7 +32,7 @@ async fn dies_of_it(worker: &mut Worker, observer: &Client) -> bool {
                 observer
                     .execute("SELECT pg_terminate_backend($1)", &[&session.get::<_, i32>(0)])
                     .await
-                    .unwrap();
+                    .expect("the session ends");
             }
             return true;
         }

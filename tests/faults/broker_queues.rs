@@ -53,7 +53,8 @@ async fn full_queues_survive(stop: &str) {
     settle_all(settings.clone(), &retry).await;
     publish(&publisher, "dead").await;
     let reason = DeadLetterReason::Untranslatable("no such field".to_owned());
-    settle_all(settings.clone(), &Action::DeadLetter { reason, history: Vec::new() }).await;
+    settle_all(settings.clone(), &Action::DeadLetter { reason, failed_attempts: 0, history: Vec::new() })
+        .await;
     publish(&publisher, "main").await;
     publisher.close().await;
     control(stop, "rabbitmq").await;

@@ -113,7 +113,13 @@ fn check_dead_letter(delivery: &Delivery) {
     let reason = DeadLetterReason::Untranslatable("x".repeat(10_000));
     let now = Timestamp::from_micros(1_700_000_000_000_000);
     let by = wire::GivenUpBy { queue: "events.main", worker: Some("worker") };
-    let written = wire::dead_letter_properties(delivery, by, &reason, &delivery.history, now);
+    let written = wire::dead_letter_properties(
+        delivery,
+        by,
+        &reason,
+        (delivery.failed_attempts, &delivery.history),
+        now,
+    );
     match written {
         Ok(written) => check_size(&written),
         Err(_) => assert!(delivery.content.is_ok(), "wire: an unreadable message cannot be given up"),

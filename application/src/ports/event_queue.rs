@@ -70,6 +70,8 @@ pub enum Action {
     DeadLetter {
         /// Why.
         reason: DeadLetterReason,
+        /// How many of its attempts have failed by now.
+        failed_attempts: u32,
         /// The failures so far.
         history: Vec<AttemptFailure>,
     },

@@ -220,14 +220,15 @@ impl ConsumeEvents {
                     _ => DeadLetterReason::AttemptsExhausted(error),
                 };
                 self.observer.event_dead_lettered(&reason);
-                Action::DeadLetter { reason, history }
+                Action::DeadLetter { reason, failed_attempts, history }
             }
         }
     }
 
     fn dead_letter(&self, delivery: &Delivery, reason: DeadLetterReason) -> Action {
         self.observer.event_dead_lettered(&reason);
-        Action::DeadLetter { reason, history: delivery.history.clone() }
+        let (failed_attempts, history) = (delivery.failed_attempts, delivery.history.clone());
+        Action::DeadLetter { reason, failed_attempts, history }
     }
 
     /// Waits until the store can be written to; `GiveBack` on `stop` and when `at_most` is over.

@@ -41,9 +41,9 @@ impl Fixture for AmqpFixture {
         let consume = ConsumeSettings::default();
         let events = Arc::new(AmqpQueue::new(own_settings(&vhost), consume, Arc::new(SystemClock)));
         let settings = DeadLetterSettings {
-            in_hand_max: setup.letters_max,
-            in_hand_bytes_max: setup.bytes_max,
-            payload_bytes_max: setup.payload_bytes_max,
+            in_hand_max: setup.in_hand_max,
+            in_hand_bytes_max: setup.in_hand_bytes_max,
+            payload_bytes_max: setup.longest_payload,
             linger: LINGER,
             acknowledge_timeout: Duration::from_secs(5),
         };

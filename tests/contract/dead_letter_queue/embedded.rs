@@ -51,8 +51,8 @@ impl EmbeddedFixture {
 impl Fixture for EmbeddedFixture {
     async fn new(setup: Setup) -> Self {
         let settings = DeadLetterSettings {
-            in_hand_max: setup.letters_max,
-            in_hand_bytes_max: setup.bytes_max,
+            in_hand_max: setup.in_hand_max,
+            in_hand_bytes_max: setup.in_hand_bytes_max,
             linger: LINGER,
         };
         Self::open(TestDataFolder::create(), settings).await
@@ -90,7 +90,7 @@ async fn fixture() -> EmbeddedFixture {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn letters_come_in_their_order() {
-    let fixture = EmbeddedFixture::new(Setup { letters_max: 4, ..Setup::default() }).await;
+    let fixture = EmbeddedFixture::new(Setup { in_hand_max: 4, ..Setup::default() }).await;
     give_up_numbers(&fixture, 0..12).await;
     let mut subscription = subscribe(&fixture).await;
     for first in [0, 4, 8] {
@@ -102,7 +102,7 @@ async fn letters_come_in_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_letter_with_more_bytes_than_the_bound_comes_alone() {
-    let fixture = EmbeddedFixture::new(Setup { bytes_max: 100, ..Setup::default() }).await;
+    let fixture = EmbeddedFixture::new(Setup { in_hand_bytes_max: 100, ..Setup::default() }).await;
     let sent = ["evt_1", "evt_2"].map(|id| envelope(id, vec![0_u8; 101]));
     give_up(&fixture, sent.to_vec()).await;
     let mut subscription = subscribe(&fixture).await;

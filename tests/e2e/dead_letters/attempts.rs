@@ -12,7 +12,7 @@ async fn site_with_a_held_payment(settings: &[(&str, &str)]) -> (RabbitSite, tok
     site.deliver(succeeded_payload("evt_first", "pi_held", 1)).await;
     site.wait_for("SELECT count(*) FROM processed_events", 1).await;
     let holder = site.world.database.client().await;
-    holder.batch_execute("BEGIN; SELECT * FROM payments FOR UPDATE").await.unwrap();
+    holder.batch_execute("BEGIN; SELECT * FROM payments FOR UPDATE").await.expect("the rows are held");
     (site, holder)
 }
 

@@ -32,7 +32,7 @@ fn refused(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.header("content-type"), Some("application/problem+json"));
 }
 
-async fn with_tokens(tokens: &TokenFile, store: &TestStore) -> Ops {
+fn with_tokens(tokens: &TokenFile, store: &TestStore) -> Ops {
     Ops::start(Setup {
         address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         tokens_file: Some(tokens.path()),
@@ -75,7 +75,7 @@ async fn beyond_loopback_without_tokens_nobody_is_let_in_and_probes_still_answer
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_lets_in_and_nothing_else_does() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
-    let ops = with_tokens(&tokens, &store).await;
+    let ops = with_tokens(&tokens, &store);
     assert_eq!(with_token(&ops, "GET", LIST, ANN).await.status, 200);
     let missing = ops.get(LIST).await;
     refused(&missing, 401, "token-missing");
@@ -90,7 +90,7 @@ async fn a_token_lets_in_and_nothing_else_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_may_only_look_changes_nothing() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
-    let ops = with_tokens(&tokens, &store).await;
+    let ops = with_tokens(&tokens, &store);
     assert_eq!(with_token(&ops, "GET", LIST, BOB).await.status, 200);
     refused(&with_token(&ops, "POST", CHANGE, BOB).await, 403, "scope");
     refused(&with_token(&ops, "GET", "/api/dead-letters/1/payload", BOB).await, 403, "scope");
@@ -100,7 +100,7 @@ async fn who_may_only_look_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_are_rotated_without_a_restart() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
-    let ops = with_tokens(&tokens, &store).await;
+    let ops = with_tokens(&tokens, &store);
     assert_eq!(with_token(&ops, "GET", LIST, ANN).await.status, 200);
     tokens.write(&[("ann", "operate", "payonce_new")]);
     refused(&with_token(&ops, "GET", LIST, ANN).await, 401, "token-wrong");
@@ -113,7 +113,7 @@ async fn tokens_are_rotated_without_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_tries_many_tokens_must_wait_and_holders_of_good_ones_need_not() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
-    let ops = with_tokens(&tokens, &store).await;
+    let ops = with_tokens(&tokens, &store);
     let mut last = 401;
     for attempt in 0..40 {
         let answer = with_token(&ops, "GET", LIST, &format!("payonce_{attempt}")).await;
@@ -195,7 +195,7 @@ async fn every_answer_tells_a_browser_to_keep_to_the_rules() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_never_ends_is_refused_unread() {
     let (tokens, store) = (TokenFile::create(), TestStore::create().await);
-    let ops = with_tokens(&tokens, &store).await;
+    let ops = with_tokens(&tokens, &store);
     let mut connection = Connection::open(ops.address).await;
     let head = format!(
         "POST {CHANGE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"

@@ -171,7 +171,7 @@ impl Ops {
 /// A store of the test's own.
 pub struct TestStore {
     /// The file, gone with it.
-    pub file: TestFile,
+    _file: TestFile,
     store: SqliteStore,
 }
 
@@ -180,7 +180,7 @@ impl TestStore {
     pub async fn create() -> Self {
         let file = TestFile::create().await;
         let store = file.store();
-        Self { file, store }
+        Self { _file: file, store }
     }
 
     /// What operators do with it.

@@ -50,12 +50,13 @@ impl Browser {
         fields: &[(&str, &str)],
         headers: &[(&str, &str)],
     ) -> Answer {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        form.append_pair("csrf", &self.csrf);
-        form.extend_pairs(fields);
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("csrf", &self.csrf)
+            .extend_pairs(fields)
+            .finish();
         let own = [("Cookie", self.cookie.as_str()), ("Content-Type", "application/x-www-form-urlencoded")];
         let headers: Vec<_> = own.into_iter().chain(headers.iter().copied()).collect();
-        send(ops.address, "POST", path, &headers, form.finish().as_bytes()).await
+        send(ops.address, "POST", path, &headers, form.as_bytes()).await
     }
 }
 

@@ -102,7 +102,9 @@ mod tests {
 
     fn outstanding(tags: &[u64]) -> Outstanding<u64> {
         let mut outstanding = Outstanding::new();
-        tags.iter().for_each(|tag| outstanding.insert(*tag, *tag));
+        for tag in tags {
+            outstanding.insert(*tag, *tag);
+        }
         outstanding
     }
 

@@ -104,10 +104,11 @@ impl AmqpSubscription {
                         .map_err(too_large)?;
                 (self.queues.retry(tier), properties)
             }
-            Action::DeadLetter { reason, history } => {
+            Action::DeadLetter { reason, failed_attempts, history } => {
                 let (now, queue) = (self.clock.now(), self.queues.main());
                 let by = GivenUpBy { queue: &queue, worker: self.worker.as_deref() };
-                let properties = wire::dead_letter_properties(delivery, by, reason, history, now);
+                let properties =
+                    wire::dead_letter_properties(delivery, by, reason, (*failed_attempts, history), now);
                 (self.queues.dead_letters(), properties.map_err(too_large)?)
             }
         };

@@ -135,8 +135,8 @@ impl EmbeddedSubscription {
             Action::RetryAfter { delay, failed_attempts, history } => {
                 Onward::later(now.plus(*delay), *failed_attempts, history)?
             }
-            Action::DeadLetter { reason, history } => {
-                Onward::dead_letter(reason, history, now, self.broker.worker())?
+            Action::DeadLetter { reason, failed_attempts, history } => {
+                Onward::dead_letter(reason, (*failed_attempts, history), now, self.broker.worker())?
             }
         };
         Ok(Step { id: delivery.token.cast_signed(), onward })

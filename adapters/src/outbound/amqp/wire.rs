@@ -150,19 +150,20 @@ pub struct GivenUpBy<'a> {
     pub worker: Option<&'a str>,
 }
 
-/// The properties of a dead letter. An unreadable message keeps nothing but its bytes.
+/// The properties of a dead letter, with how many attempts have failed, and how. An unreadable message keeps nothing
+/// but its bytes.
 pub fn dead_letter_properties(
     delivery: &Delivery,
     by: GivenUpBy<'_>,
     reason: &DeadLetterReason,
-    history: &[AttemptFailure],
+    (failed_attempts, history): (u32, &[AttemptFailure]),
     now: Timestamp,
 ) -> Result<BasicProperties, HeadersTooLarge> {
     let properties = match &delivery.content {
         Ok(envelope) => properties(envelope)?,
         Err(_) => BasicProperties::default().with_delivery_mode(PERSISTENT),
     };
-    let mut headers = with_failures(headers_of(&properties), delivery.failed_attempts, history);
+    let mut headers = with_failures(headers_of(&properties), failed_attempts, history);
     put_text(&mut headers, HEADER_REASON, reason.label());
     put_text(&mut headers, HEADER_DETAIL, cut(&reason.detail(), DETAIL_BYTES_MAX));
     put_number(&mut headers, HEADER_DEAD_LETTERED_AT, now.as_micros());

@@ -29,7 +29,15 @@ pub(crate) enum Onward {
     /// It comes again.
     Later { due_at: i64, failed_attempts: i64, history: String },
     /// It is given up.
-    DeadLetter { reason: &'static str, detail: String, history: String, at: i64, worker: Option<String> },
+    DeadLetter {
+        reason: &'static str,
+        detail: String,
+        /// As many as the row says, where it is not told.
+        failed_attempts: Option<i64>,
+        history: String,
+        at: i64,
+        worker: Option<String>,
+    },
 }
 
 impl Onward {
@@ -49,13 +57,14 @@ impl Onward {
     /// To the dead letters, given up by `worker`.
     pub(crate) fn dead_letter(
         reason: &DeadLetterReason,
-        history: &[AttemptFailure],
+        (failed_attempts, history): (u32, &[AttemptFailure]),
         now: Timestamp,
         worker: Option<String>,
     ) -> Result<Self, BoxError> {
         Ok(Self::DeadLetter {
             reason: reason.label(),
             detail: written_detail(&reason.detail()),
+            failed_attempts: Some(failed_attempts.into()),
             history: written_history(history)?,
             at: now.as_micros(),
             worker,
@@ -71,6 +80,7 @@ impl Onward {
         Ok(Self::DeadLetter {
             reason: LetterReason::DeliveryLimit.as_str(),
             detail: written_detail(detail),
+            failed_attempts: None,
             history: written_history(history)?,
             at: now.as_micros(),
             worker: None,
@@ -94,16 +104,17 @@ pub(super) fn apply(connection: &mut SqliteConnection, step: &Step) -> QueryResu
                 ))
                 .execute(connection)?;
         }
-        Onward::DeadLetter { reason, detail, history, at, worker } => {
+        Onward::DeadLetter { reason, detail, failed_attempts, history, at, worker } => {
             // Row to row, so that the bytes are those that were stored, whatever could be read of them.
             diesel::sql_query(
                 "INSERT INTO dead_letters (source, event_id, received_at, content_type, headers, \
                  traceparent, tracestate, payload, failed_attempts, history, unclean_stops, \
                  reason, detail, dead_lettered_at, release, worker) \
                  SELECT source, event_id, received_at, content_type, headers, \
-                 traceparent, tracestate, payload, failed_attempts, ?, unclean_stops, ?, ?, ?, ?, ? \
+                 traceparent, tracestate, payload, coalesce(?, failed_attempts), ?, unclean_stops, ?, ?, ?, ?, ? \
                  FROM events WHERE id = ?",
             )
+            .bind::<Nullable<BigInt>, _>(failed_attempts)
             .bind::<Text, _>(history)
             .bind::<Text, _>(reason)
             .bind::<Text, _>(detail)

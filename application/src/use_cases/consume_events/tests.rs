@@ -170,7 +170,7 @@ async fn a_failed_event_is_retried_with_its_history_until_its_attempts_are_used_
     assert!(
         matches!(
             &actions[..],
-            [Action::DeadLetter { reason: DeadLetterReason::AttemptsExhausted(_), history }] if history.len() == 1
+            [Action::DeadLetter { reason: DeadLetterReason::AttemptsExhausted(_), failed_attempts: 3, history }] if history.len() == 1
         ),
         "{actions:?}"
     );

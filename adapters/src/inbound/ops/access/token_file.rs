@@ -250,8 +250,8 @@ mod tests {
     struct File(PathBuf);
 
     impl File {
-        fn new(test: &str, text: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("payonce-tokens-{test}-{}", std::process::id()));
+        fn new(name: &str, text: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("payonce-tokens-{name}-{}", std::process::id()));
             std::fs::write(&path, text).unwrap();
             Self(path)
         }

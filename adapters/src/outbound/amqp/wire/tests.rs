@@ -103,7 +103,9 @@ fn a_dead_letter_says_why_and_can_be_read_again() {
     let delivery = Delivery { token: 1, content: Ok(sent.clone()), failed_attempts: 3, history: vec![] };
     let reason = DeadLetterReason::AttemptsExhausted("boom".to_owned());
     let now = Timestamp::from_micros(99);
-    let properties = dead_letter_properties(&delivery, BY, &reason, &[failure(1)], now).unwrap();
+    let properties =
+        dead_letter_properties(&delivery, BY, &reason, (delivery.failed_attempts, &[failure(1)]), now)
+            .unwrap();
     let headers = headers_of(&properties);
     assert_eq!(text(&headers, HEADER_REASON), Some("attempts_exhausted"));
     assert_eq!(text(&headers, HEADER_DETAIL), Some("boom"));
@@ -192,7 +194,8 @@ fn everything_written_is_bounded() {
     let reason = DeadLetterReason::Untranslatable("é".repeat(100_000));
     let now = Timestamp::from_micros(1);
     let by = GivenUpBy { worker: Some(&worst), ..BY };
-    let properties = dead_letter_properties(&delivery, by, &reason, &failures, now).unwrap();
+    let properties =
+        dead_letter_properties(&delivery, by, &reason, (delivery.failed_attempts, &failures), now).unwrap();
     assert!(size(&properties) < 64 * 1024, "{}", size(&properties));
     assert_eq!(read(1, &properties, Bytes::new()).history.last().unwrap().error.len(), ERROR_BYTES_MAX);
 
@@ -212,7 +215,8 @@ fn an_odd_content_type_is_left_out() {
 fn an_unreadable_message_becomes_a_dead_letter_without_its_headers() {
     let delivery = read(1, &without(HEADER_SOURCE), Bytes::from_static(b"\x00bytes"));
     let reason = DeadLetterReason::Unreadable("odd".to_owned());
-    let properties = dead_letter_properties(&delivery, BY, &reason, &[], Timestamp::from_micros(1)).unwrap();
+    let properties =
+        dead_letter_properties(&delivery, BY, &reason, (0, &[]), Timestamp::from_micros(1)).unwrap();
     let headers = headers_of(&properties);
     assert_eq!(text(&headers, HEADER_REASON), Some("unreadable"));
     assert!(!headers.contains_key(HEADER_EVENT_ID));
