@@ -145,7 +145,7 @@ pub async fn a_letter_comes_with_everything<F: Fixture>() {
     assert_eq!(letter.reason.as_deref(), Some("untranslatable"));
     assert_eq!(letter.detail.as_deref(), Some("no such field"));
     assert_eq!(letter.broker_reason, None);
-    assert_eq!((letter.failed_attempts, &letter.history), (0, &history()));
+    assert_eq!((letter.failed_attempts, &letter.history), (3, &history()));
     assert!(letter.dead_lettered_at.expect("a moment") > sent.received_at);
     assert_eq!(letter.worker.as_deref(), Some(WORKER));
     assert!(letter.release.is_some());
