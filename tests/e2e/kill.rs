@@ -39,11 +39,15 @@ async fn a_worker_that_is_killed_after_the_commit_and_before_the_ack_doubles_not
     let mut through_proxy = url::Url::parse(&direct).unwrap();
     through_proxy.set_port(Some(proxy.port)).unwrap();
     world.set("PAYONCE__BROKER__URL", through_proxy.as_str());
+    world.set("PAYONCE__WORKER__CONCURRENCY", "1");
     let mut first = world.worker().await;
     harness::world::wait_until_ready(&first.ops).await;
+    // With its first event the subscription takes as many as it may.
+    receiver.client.deliver(payload("committed", 0)).await;
+    world.wait_until_settled(1).await;
     // From here on no acknowledgement reaches the broker; deliveries that are under way still arrive.
     proxy.swallow_requests();
-    for number in 0..200 {
+    for number in 1..200 {
         receiver.client.deliver(payload("committed", number)).await;
     }
     world.wait_until_settled(200).await;

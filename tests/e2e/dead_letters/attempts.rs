@@ -36,8 +36,8 @@ async fn with_several_waits_an_event_is_run_exactly_as_often_as_is_set() {
     site.deliver(succeeded_payload("evt_failing", "pi_held", 1)).await;
     site.wait_for_letters("open", 1).await;
     assert_eq!(runs_that_failed(&site), 5);
-    let letter = site.ask(&["show", &site.only_letter().await]).await;
-    assert_eq!(letter["reason"], "attempts_exhausted");
+    let letter = &site.ask(&["show", &site.only_letter().await]).await["letter"];
+    assert_eq!((&letter["reason"], &letter["failed_attempts"]), (&"attempts_exhausted".into(), &5.into()));
     site.audit(2).await;
 }
 
@@ -57,7 +57,7 @@ async fn a_replayed_event_has_all_its_attempts_again() {
     holder.batch_execute("ROLLBACK").await.unwrap();
     site.wait_for("SELECT count(*) FROM processed_events", 2).await;
     assert_eq!(runs_that_failed(&site), 5);
-    assert_eq!(site.ask(&["show", &id]).await["state"], "replayed");
+    assert_eq!(site.ask(&["show", &id]).await["letter"]["state"], "replayed");
     let report = site.audit(2).await;
     assert_eq!(report["dead_letters"], 0);
 }

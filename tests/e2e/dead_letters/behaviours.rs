@@ -41,9 +41,16 @@ async fn replay(site: &impl Site, arguments: &[&str]) -> serde_json::Value {
 pub async fn what_is_given_up_is_kept_whole_in_the_store(site: impl Site) {
     give_up(&site, &["evt_bad"]).await;
     let id = site.only_letter().await;
-    let letter = site.ask(&["show", &id]).await;
-    assert_eq!((&letter["reason"], &letter["event_id"]), (&"store_refused".into(), &"evt_bad".into()));
-    assert_eq!((&letter["amount_minor"], &letter["currency"]), (&77.into(), &"USD".into()));
+    let whole = site.ask(&["show", &id]).await;
+    let letter = &whole["letter"];
+    assert_eq!(
+        (&letter["reason"], &letter["event"]["event_id"]),
+        (&"store_refused".into(), &"evt_bad".into())
+    );
+    assert_eq!(
+        (&letter["amount"]["decimal"], &letter["amount"]["currency"]),
+        (&"0.77".into(), &"USD".into())
+    );
     for known in
         ["detail", "received_at", "dead_lettered_at", "worker", "release", "group", "kind", "payment"]
     {
@@ -59,13 +66,13 @@ pub async fn a_letter_is_replayed_once_its_cause_is_mended(site: impl Site) {
     let id = site.only_letter().await;
     let job = replay(&site, &[&id]).await;
     assert_eq!(
-        (&job["state"], &job["replayed"], &job["actor"]),
+        (&job["state"], &job["progress"]["replayed"], &job["actor"]),
         (&"finished".into(), &1.into(), &"ann".into())
     );
     site.wait_for("SELECT count(*) FROM processed_events WHERE outcome = 1", 2).await;
     let report = site.audit(2).await;
     assert_eq!((&report["applied"], &report["dead_letters"]), (&2.into(), &0.into()));
-    assert_eq!(site.ask(&["show", &id]).await["state"], "replayed");
+    assert_eq!(site.ask(&["show", &id]).await["letter"]["state"], "replayed");
     site.wait_for(
         "SELECT count(*) FROM operator_actions WHERE actor = 'ann' AND why = 'the rule is gone'",
         1,
@@ -104,16 +111,16 @@ pub async fn a_group_is_previewed_with_its_money_and_replayed_together(site: imp
     allow(&site).await;
     let groups = site.ask(&["groups"]).await;
     assert_eq!(
-        (groups.as_array().expect("a list").len(), &groups[0]["letters"]),
+        (groups["groups"].as_array().expect("a list").len(), &groups["groups"][0]["letters"]),
         (1, &3.into()),
         "{groups:#}"
     );
-    let group = groups[0]["group"].as_str().expect("a text");
+    let group = groups["groups"][0]["group"].as_str().expect("a text");
     let preview = [&["replay", "--group", group, "--dry-run"][..], &BY_ANN].concat();
     let told = String::from_utf8(site.operate(&preview).await).expect("text");
     assert!(told.contains("3 dead letters, 2.31 USD"), "{told}");
     site.wait_for_letters("open", 3).await;
-    assert_eq!(replay(&site, &["--group", group]).await["replayed"], 3);
+    assert_eq!(replay(&site, &["--group", group]).await["progress"]["replayed"], 3);
     assert_eq!(site.audit(4).await["applied"], 4);
 }
 
@@ -125,7 +132,7 @@ pub async fn nothing_is_replayed_by_an_empty_filter(site: impl Site) {
         site.try_to_operate(&[&["replay", "--everything"][..], &BY_ANN].concat()).await;
     assert!(!done && complaint.contains("--yes"), "{complaint}");
     site.wait_for_letters("open", 1).await;
-    assert_eq!(replay(&site, &["--everything"]).await["replayed"], 1);
+    assert_eq!(replay(&site, &["--everything"]).await["progress"]["replayed"], 1);
 }
 
 pub async fn a_discard_asks_for_a_reason_and_the_letter_stays_accounted_for(site: impl Site) {
@@ -136,8 +143,9 @@ pub async fn a_discard_asks_for_a_reason_and_the_letter_stays_accounted_for(site
     }
     site.wait_for_letters("open", 1).await;
     let discarded = site.ask(&["discard", &id, "--yes", "--actor", "ann", "--why", "refunded by hand"]).await;
-    assert_eq!(discarded["discarded"].to_string(), format!("[{id}]"));
-    let letter = site.ask(&["show", &id]).await;
+    assert_eq!(discarded["ids"].to_string(), format!("[{id}]"));
+    let whole = site.ask(&["show", &id]).await;
+    let letter = &whole["letter"];
     assert_eq!(
         (&letter["state"], &letter["discard_reason"]),
         (&"discarded".into(), &"refunded by hand".into())
@@ -159,13 +167,13 @@ pub async fn an_edited_copy_is_applied_in_place_of_the_letter(site: impl Site) {
     std::fs::write(&file, succeeded_payload("evt_other", "pi_evt_bad", 78)).expect("the file is written");
     assert!(!site.try_to_operate(&edit).await.0);
     std::fs::write(&file, succeeded_payload("evt_bad", "pi_evt_bad", 78)).expect("the file is written");
-    assert_eq!(site.ask(&edit).await["replayed"], 1);
+    assert_eq!(site.ask(&edit).await["progress"]["replayed"], 1);
     std::fs::remove_file(&file).ok();
     let amount = "SELECT count(*) FROM payments WHERE captured_minor = 78";
     site.wait_for(amount, 1).await;
     let report = site.audit(2).await;
     assert_eq!((&report["applied"], &report["dead_letters"]), (&2.into(), &0.into()));
-    assert_eq!(site.ask(&["show", &id]).await["state"], "replayed");
+    assert_eq!(site.ask(&["show", &id]).await["letter"]["state"], "replayed");
 }
 
 pub async fn a_job_can_be_halted_and_ended(site: impl Site) {
@@ -181,7 +189,7 @@ pub async fn a_job_can_be_halted_and_ended(site: impl Site) {
     site.operate(&[&["cancel", &job][..], &BY_ANN].concat()).await;
     let job = site.ask(&["job", &job]).await;
     assert_eq!(
-        (&job["state"], &job["replayed"], &job["released"]),
+        (&job["state"], &job["progress"]["replayed"], &job["progress"]["released"]),
         (&"canceled".into(), &1.into(), &2.into()),
         "{job:#}"
     );

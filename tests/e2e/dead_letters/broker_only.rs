@@ -13,7 +13,7 @@ async fn bytes_that_are_no_envelope_are_kept_as_they_came() {
     site.world.vhost.put("events.main", BasicProperties::default(), bytes).await;
     site.wait_for_letters("open", 1).await;
     let id = site.only_letter().await;
-    assert_eq!(site.ask(&["show", &id]).await["reason"], "unreadable");
+    assert_eq!(site.ask(&["show", &id]).await["letter"]["reason"], "unreadable");
     assert_eq!(site.operate(&["show", &id, "--payload"]).await, bytes);
     site.world.vhost.wait_for_depth("events.dlq", 0).await;
 }

@@ -27,7 +27,7 @@ pub async fn a_replay_that_is_killed_twice_is_finished_and_applies_each_event_on
     }
     let fast = ["replay", "--everything", "--yes", "--no-wait", "--ramp", "500", "--rate", "10000"];
     let job = site.ask(&[&fast[..], &["--actor", "ann", "--why", "mended"]].concat()).await;
-    assert_eq!(job["letters"], LETTERS);
+    assert_eq!(job["members"], LETTERS);
     let replayed = "SELECT count(*) FROM dead_letters WHERE state = 'replayed'";
     for killed_at in [LETTERS / 5, LETTERS / 2] {
         while site.count(replayed).await < i64::try_from(killed_at).expect("a small number") {
@@ -41,7 +41,7 @@ pub async fn a_replay_that_is_killed_twice_is_finished_and_applies_each_event_on
         site.start_worker().await;
     }
     let job = site.ask(&["job", &job["job"].to_string(), "--follow"]).await;
-    assert_eq!((&job["state"], &job["replayed"]), (&"finished".into(), &LETTERS.into()));
+    assert_eq!((&job["state"], &job["progress"]["replayed"]), (&"finished".into(), &LETTERS.into()));
     let report = site.audit(u64::try_from(LETTERS).expect("a small number")).await;
     assert_eq!((&report["applied"], &report["dead_letters"]), (&LETTERS.into(), &0.into()));
 }

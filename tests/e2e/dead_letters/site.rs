@@ -87,7 +87,7 @@ pub trait Site: Sync {
     /// The number of the only letter.
     async fn only_letter(&self) -> String {
         let page = self.ask(&["list", "--state", "any"]).await;
-        let letters = page["dead_letters"].as_array().expect("a list");
+        let letters = page["letters"].as_array().expect("a list");
         assert_eq!(letters.len(), 1, "{page:#}");
         letters[0]["id"].to_string()
     }

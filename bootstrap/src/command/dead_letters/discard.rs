@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::api::DiscardedDoc;
 use application::dead_letter::DeadLetterId;
 use application::ports::clock::Clock as _;
 use application::use_cases::dead_letters::DiscardDeadLetters;
@@ -42,8 +43,7 @@ pub(super) async fn run(store: &Store, args: &DiscardArgs) -> anyhow::Result<Exi
     let not: Vec<String> =
         asked.iter().filter(|id| !discarded.ids.contains(id)).map(ToString::to_string).collect();
     if args.json {
-        let ids: Vec<i64> = discarded.ids.iter().map(|id| id.0).collect();
-        println!("{}", serde_json::json!({"discarded": ids, "not_open": not}));
+        println!("{}", serde_json::to_string_pretty(&DiscardedDoc::from(&discarded))?);
     } else {
         println!("discarded {} dead letters, {}", discarded.ids.len(), money(&discarded.money));
         if !not.is_empty() {

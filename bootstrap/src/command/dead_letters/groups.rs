@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::api::GroupsDoc;
 use application::dead_letter::{GroupTotals, LetterState};
 use application::ports::clock::Clock as _;
 use application::ports::dead_letters::GROUPS_MAX;
 
 use super::filter::FilterArgs;
 use super::text::{UNKNOWN, line, moment, money, of_state};
-use super::view;
 use crate::command::table::columns;
 use crate::wiring::Store;
 
@@ -32,7 +32,7 @@ pub(super) async fn run(store: &Store, args: &GroupsArgs) -> anyhow::Result<Exit
     let filter = args.filter.filter(SystemClock.now())?;
     let groups = store.dead_letters().groups(&filter, args.limit).await?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&groups.iter().map(view::group).collect::<Vec<_>>())?);
+        println!("{}", serde_json::to_string_pretty(&GroupsDoc::from(groups.as_slice()))?);
     } else {
         print!("{}", as_text(&groups));
     }

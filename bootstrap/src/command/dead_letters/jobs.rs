@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::api::{JobDoc, JobPageDoc};
 use anyhow::Context as _;
 use application::ports::clock::Clock as _;
 use application::ports::replay_jobs::JOBS_MAX;
@@ -12,7 +13,6 @@ use super::order::OrderArgs;
 use super::progress::follow;
 use super::replay::use_case;
 use super::text::{line, moment};
-use super::view;
 use crate::command::table::columns;
 use crate::config::Config;
 use crate::wiring::Store;
@@ -64,7 +64,7 @@ pub(super) async fn list(store: &Store, args: &JobsArgs) -> anyhow::Result<ExitC
     let before = args.before.map(ReplayJobId);
     let jobs = store.replay_jobs().page(state.transpose()?, before, args.limit).await?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&jobs.iter().map(view::job).collect::<Vec<_>>())?);
+        println!("{}", serde_json::to_string_pretty(&JobPageDoc::of(&jobs, args.limit))?);
     } else if jobs.is_empty() {
         println!("no replay jobs");
     } else {
@@ -107,7 +107,7 @@ const fn wanted(command: JobCommand) -> JobState {
 /// Says how far a job has come.
 pub(super) fn print(job: &ReplayJob, json: bool) -> anyhow::Result<()> {
     if json {
-        println!("{}", serde_json::to_string_pretty(&view::job(job))?);
+        println!("{}", serde_json::to_string_pretty(&JobDoc::from(job))?);
     } else {
         print!("{}", as_text(std::slice::from_ref(job)));
     }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::api::LetterPageDoc;
 use anyhow::Context as _;
 use application::dead_letter::{DeadLetterSummary, LetterCursor, LetterState};
 use application::ports::clock::Clock as _;
@@ -10,7 +11,6 @@ use application::ports::dead_letters::PAGE_LETTERS_MAX;
 
 use super::filter::FilterArgs;
 use super::text::{UNKNOWN, event, line, moment};
-use super::view;
 use crate::command::table::columns;
 use crate::wiring::Store;
 
@@ -39,7 +39,7 @@ pub(super) async fn run(store: &Store, args: &ListArgs) -> anyhow::Result<ExitCo
     let filter = args.filter.filter(SystemClock.now())?;
     let page = store.dead_letters().page(&filter, state(&args.state)?, args.cursor, args.limit).await?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&view::page(&page))?);
+        println!("{}", serde_json::to_string_pretty(&LetterPageDoc::from(&page))?);
         return Ok(ExitCode::SUCCESS);
     }
     print!("{}", as_text(&page.letters));

@@ -14,7 +14,6 @@ mod progress;
 mod replay;
 mod show;
 mod text;
-mod view;
 
 use std::process::ExitCode;
 
@@ -57,7 +56,7 @@ pub(super) async fn run(config: &Config, command: DeadLettersCommand) -> anyhow:
     match command {
         DeadLettersCommand::List(args) => list::run(&store, &args).await,
         DeadLettersCommand::Groups(args) => groups::run(&store, &args).await,
-        DeadLettersCommand::Show(args) => show::run(&store, &args).await,
+        DeadLettersCommand::Show(args) => show::run(config, &store, &args).await,
         DeadLettersCommand::Replay(args) => replay::run(config, &store, &args).await,
         DeadLettersCommand::Edit(args) => edit::run(config, &store, &args).await,
         DeadLettersCommand::Discard(args) => discard::run(&store, &args).await,

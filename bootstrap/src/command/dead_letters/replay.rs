@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use adapters::clock::SystemClock;
+use adapters::inbound::ops::api::FrozenJobDoc;
 use anyhow::{Context as _, ensure};
 use application::dead_letter::{DeadLetterId, LetterState, StateTotals};
 use application::ports::clock::Clock as _;
@@ -106,7 +107,7 @@ pub(super) async fn finish(
     };
     if no_wait {
         if json {
-            println!("{}", serde_json::json!({"job": job.0, "letters": frozen.members}));
+            println!("{}", serde_json::to_string_pretty(&FrozenJobDoc::from(frozen))?);
         } else {
             println!("replay job {job}: {} letters{}", frozen.members, left_out(frozen));
         }

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use adapters::inbound::ops::api::{COPIES_MAX, WholeLetterDoc};
+use adapters::inbound::ops::masking::Masking;
 use anyhow::Context as _;
-use application::dead_letter::{DeadLetter, DeadLetterId};
+use application::dead_letter::{DeadLetter, DeadLetterId, LetterFilter};
 
 use super::text::{UNKNOWN, event, line, moment};
-use super::view;
+use crate::config::Config;
 use crate::wiring::Store;
 
 /// The most characters of one line of an error.
@@ -26,13 +28,16 @@ pub(in crate::command) struct ShowArgs {
     json: bool,
 }
 
-pub(super) async fn run(store: &Store, args: &ShowArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(config: &Config, store: &Store, args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let letter = store.dead_letters().get(DeadLetterId(args.id)).await?;
     let letter = letter.with_context(|| format!("there is no dead letter {}", args.id))?;
     if args.payload {
         std::io::stdout().write_all(&letter.content.payload)?;
     } else if args.json {
-        println!("{}", serde_json::to_string_pretty(&view::letter(&letter))?);
+        let copies = LetterFilter { copies_of: Some(letter.summary.id), ..LetterFilter::default() };
+        let copies = store.dead_letters().page(&copies, None, None, COPIES_MAX).await?.letters;
+        let masking = Masking::new(&config.ops.masked_fields);
+        println!("{}", serde_json::to_string_pretty(&WholeLetterDoc::of(&masking, &letter, &copies))?);
     } else {
         print!("{}", as_text(&letter));
     }

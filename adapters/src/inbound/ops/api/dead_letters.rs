@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, ContentDisposition, DispositionParam, DispositionType};
 use actix_web::web::{Data, Json, Path};
-use application::dead_letter::{DeadLetterId, LetterFilter, LetterState};
-use application::ports::dead_letters::{GROUPS_MAX, PAGE_LETTERS_MAX};
+use application::dead_letter::{DeadLetterId, GroupTotals, LetterFilter, LetterState};
+use application::ports::dead_letters::{Discarded, GROUPS_MAX, LetterPage, PAGE_LETTERS_MAX};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -20,7 +20,7 @@ use super::paging::{cursor, limit, number};
 use super::selection::{FilterInput, why};
 
 /// How many edited copies of a letter are told.
-const COPIES_MAX: u32 = 20;
+pub const COPIES_MAX: u32 = 20;
 
 /// Which letters are listed. Edited copies are listed by `copies_of` only.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -97,6 +97,15 @@ pub struct LetterPageDoc {
     next: Option<String>,
 }
 
+impl From<&LetterPage> for LetterPageDoc {
+    fn from(page: &LetterPage) -> Self {
+        Self {
+            letters: page.letters.iter().map(LetterDoc::from).collect(),
+            next: page.next.map(|next| next.to_string()),
+        }
+    }
+}
+
 /// The dead letters of a filter, the newest first
 #[utoipa::path(get, path = "/api/dead-letters", tag = "dead letters", params(ListQuery),
     responses((status = 200, body = LetterPageDoc), Problems))]
@@ -114,10 +123,7 @@ pub async fn list(
     let store = services.store()?;
     checks.finish()?;
     let page = store.letters.page(&filter, state, after, limit).await?;
-    Ok(Json(LetterPageDoc {
-        letters: page.letters.iter().map(LetterDoc::from).collect(),
-        next: page.next.map(|next| next.to_string()),
-    }))
+    Ok(Json(LetterPageDoc::from(&page)))
 }
 
 /// Which letters are counted.
@@ -181,6 +187,12 @@ pub struct GroupsDoc {
     groups: Vec<GroupDoc>,
 }
 
+impl From<&[GroupTotals]> for GroupsDoc {
+    fn from(groups: &[GroupTotals]) -> Self {
+        Self { groups: groups.iter().map(GroupDoc::from).collect() }
+    }
+}
+
 /// The dead letters of a filter by what they failed of
 #[utoipa::path(get, path = "/api/dead-letters/groups", tag = "dead letters", params(TotalsQuery),
     responses((status = 200, body = GroupsDoc), Problems))]
@@ -190,7 +202,7 @@ pub async fn groups(
 ) -> Result<Json<GroupsDoc>, ApiError> {
     let filter = query.0.filter()?;
     let groups = services.store()?.letters.groups(&filter, GROUPS_MAX).await?;
-    Ok(Json(GroupsDoc { groups: groups.iter().map(GroupDoc::from).collect() }))
+    Ok(Json(GroupsDoc::from(groups.as_slice())))
 }
 
 /// How many letters there are.
@@ -268,6 +280,12 @@ pub struct DiscardedDoc {
     money: Vec<MoneyDoc>,
 }
 
+impl From<&Discarded> for DiscardedDoc {
+    fn from(discarded: &Discarded) -> Self {
+        Self { ids: discarded.ids.iter().map(|id| id.0).collect(), money: totals(&discarded.money) }
+    }
+}
+
 /// Decide that dead letters shall have no effect; their bytes are kept
 #[utoipa::path(post, path = "/api/dead-letters/discard", tag = "dead letters", request_body = DiscardInput,
     responses((status = 200, body = DiscardedDoc), Problems))]
@@ -279,10 +297,7 @@ pub async fn discard(
     let order = services.order(&principal, why(&body.0.why)?);
     let ids = body.0.ids.into_iter().map(DeadLetterId).collect();
     let discarded = services.store()?.discard.run(ids, &order).await?;
-    Ok(Json(DiscardedDoc {
-        ids: discarded.ids.iter().map(|id| id.0).collect(),
-        money: totals(&discarded.money),
-    }))
+    Ok(Json(DiscardedDoc::from(&discarded)))
 }
 
 /// The letter of that number, where the text is one.

@@ -32,8 +32,11 @@ mod time;
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 
+pub use dead_letters::{COPIES_MAX, DiscardedDoc, GroupsDoc, LetterPageDoc};
 pub use document::OpenApiDocument;
 use error::ApiError;
+pub use letter::WholeLetterDoc;
+pub use replays::{FrozenJobDoc, JobDoc, JobPageDoc};
 use route_table::{allowed_methods, routes};
 
 routes! {

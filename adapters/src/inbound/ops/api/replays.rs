@@ -107,6 +107,25 @@ pub struct FrozenJobDoc {
     skipped: SkippedDoc,
 }
 
+impl From<&FrozenJob> for FrozenJobDoc {
+    fn from(frozen: &FrozenJob) -> Self {
+        let skipped = &frozen.skipped;
+        Self {
+            job: frozen.job.map(|job| job.0),
+            members: frozen.members,
+            money: totals(&frozen.money),
+            skipped: SkippedDoc {
+                unknown: skipped.unknown,
+                settled: skipped.settled,
+                taken: skipped.taken,
+                unreadable: skipped.unreadable,
+                too_often: skipped.too_often,
+                left: skipped.left,
+            },
+        }
+    }
+}
+
 /// Replay dead letters: a job of those that are open now
 #[utoipa::path(post, path = "/api/replays", tag = "replays", request_body = ReplayInput,
     responses((status = 201, description = "A new job, at `Location`", body = FrozenJobDoc),
@@ -262,6 +281,17 @@ pub struct JobPageDoc {
     next: Option<String>,
 }
 
+impl JobPageDoc {
+    /// A page of at most `limit` jobs.
+    pub fn of(jobs: &[ReplayJob], limit: u32) -> Self {
+        let is_full = jobs.len() == usize::try_from(limit).unwrap_or(usize::MAX);
+        Self {
+            next: jobs.last().filter(|_| is_full).map(|job| job.id.to_string()),
+            jobs: jobs.iter().map(JobDoc::from).collect(),
+        }
+    }
+}
+
 /// The replay jobs, the newest first
 #[utoipa::path(get, path = "/api/replays", tag = "replays", params(ListQuery),
     responses((status = 200, body = JobPageDoc), Problems))]
@@ -278,11 +308,7 @@ pub async fn list(
     let store = services.store()?;
     checks.finish()?;
     let jobs = store.jobs.page(state, before, limit).await?;
-    let is_full = jobs.len() == usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Json(JobPageDoc {
-        next: jobs.last().filter(|_| is_full).map(|job| job.id.to_string()),
-        jobs: jobs.iter().map(JobDoc::from).collect(),
-    }))
+    Ok(Json(JobPageDoc::of(&jobs, limit)))
 }
 
 /// One replay job, and how far it has come
@@ -351,20 +377,7 @@ async fn command(
 }
 
 fn frozen_job(frozen: &FrozenJob) -> HttpResponse {
-    let skipped = &frozen.skipped;
-    let document = FrozenJobDoc {
-        job: frozen.job.map(|job| job.0),
-        members: frozen.members,
-        money: totals(&frozen.money),
-        skipped: SkippedDoc {
-            unknown: skipped.unknown,
-            settled: skipped.settled,
-            taken: skipped.taken,
-            unreadable: skipped.unreadable,
-            too_often: skipped.too_often,
-            left: skipped.left,
-        },
-    };
+    let document = FrozenJobDoc::from(frozen);
     let mut response: HttpResponseBuilder = match frozen.job {
         Some(job) => {
             let mut response = HttpResponse::build(StatusCode::CREATED);
