@@ -6,7 +6,7 @@
 //! - [`settled`]: the events that are settled; [`given_up`]: those that are not
 //! - [`rows`]: between rows and what the port speaks of
 //! - [`search`]: both, by page
-//! - [`path`]: what one event has done; [`deliveries`]: how its messages stand with their destinations
+//! - [`mod@path`]: what one event has done; [`deliveries`]: how its messages stand with their destinations
 
 mod deliveries;
 mod given_up;

@@ -1,4 +1,4 @@
-//! Any event, and the path that it took: a session for [`event_sql`](crate::outbound::event_sql).
+//! Any event, and the path that it took: a session for [`event_sql`].
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Any event, and the path that it took: a connection for [`event_sql`](crate::outbound::event_sql).
+//! Any event, and the path that it took: a connection for [`event_sql`].
 
 use application::ports::event_reader::{EventCursor, EventFilter, EventPage, EventPath, EventReader};
 use application::ports::unit_of_work::StoreError;
