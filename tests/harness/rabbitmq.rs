@@ -187,14 +187,6 @@ impl TestVhost {
         bound.await.expect("the queue is bound");
     }
 
-    /// Whether a queue gives messages out within ten seconds. What is got goes back.
-    pub async fn queue_answers(&self, queue: &str) -> bool {
-        let channel = self.channel().await;
-        let got = channel.basic_get(queue.into(), BasicGetOptions { no_ack: false });
-        let answered = tokio::time::timeout(Duration::from_secs(10), got).await;
-        matches!(answered, Ok(Ok(_))) && channel.close(200, "OK".into()).await.is_ok()
-    }
-
     /// Takes everything off a queue.
     ///
     /// # Panics
