@@ -10,7 +10,7 @@ use application::ports::clock::Clock as _;
 use application::ports::dead_letters::PAGE_LETTERS_MAX;
 
 use super::filter::FilterArgs;
-use super::text::{UNKNOWN, event, line, moment};
+use super::text::{amount_of, event, line, moment};
 use crate::command::table::columns;
 use crate::wiring::Store;
 
@@ -70,19 +70,12 @@ fn as_text(letters: &[DeadLetterSummary]) -> String {
 }
 
 fn cells(letter: &DeadLetterSummary) -> [String; COLUMNS.len()] {
-    let amount = letter.subject.amount.map_or_else(
-        || UNKNOWN.to_owned(),
-        |amount| {
-            let currency = amount.currency();
-            format!("{} {currency}", currency.in_major_units(amount.minor_units().into()))
-        },
-    );
     [
         letter.id.to_string(),
         moment(letter.cause.dead_lettered_at),
         letter.state.as_str().to_owned(),
         event(letter),
-        amount,
+        amount_of(letter),
         letter.cause.reason.as_str().to_owned(),
         line(&letter.cause.detail, DETAIL_CHARS_MAX),
     ]

@@ -9,7 +9,7 @@ use adapters::inbound::ops::masking::Masking;
 use anyhow::Context as _;
 use application::dead_letter::{DeadLetter, DeadLetterId, LetterFilter};
 
-use super::text::{UNKNOWN, event, line, moment};
+use super::text::{UNKNOWN, amount_of, event, line, moment};
 use crate::config::Config;
 use crate::wiring::Store;
 
@@ -55,13 +55,7 @@ fn as_text(letter: &DeadLetter) -> String {
         ("kind", known(subject.kind.as_ref().map(ToString::to_string))),
         ("payment", known(subject.payment.as_ref().map(ToString::to_string))),
         ("account", known(subject.account.as_ref().map(ToString::to_string))),
-        (
-            "amount",
-            known(subject.amount.map(|amount| {
-                let currency = amount.currency();
-                format!("{} {currency}", currency.in_major_units(amount.minor_units().into()))
-            })),
-        ),
+        ("amount", amount_of(summary)),
         ("received", known(summary.received_at.map(moment))),
         ("given up", moment(cause.dead_lettered_at)),
         ("by", format!("{} (release {})", known(cause.worker.clone()), known(cause.release.clone()))),

@@ -1,7 +1,7 @@
 //! Dead letters in words.
 
 use application::dead_letter::{DeadLetterSummary, LetterState, MoneyTotal, StateTotals};
-use domain::Timestamp;
+use domain::{Currency, Timestamp};
 
 /// What stands where nothing is known.
 pub(super) const UNKNOWN: &str = "-";
@@ -11,14 +11,23 @@ pub(super) fn moment(at: Timestamp) -> String {
     jiff::Timestamp::from_second(at.as_secs()).map_or_else(|_| UNKNOWN.to_owned(), |at| at.to_string())
 }
 
+/// An amount in major units, such as `49.99 USD`.
+fn amount(minor_units: i128, currency: Currency) -> String {
+    format!("{} {currency}", currency.in_major_units(minor_units))
+}
+
+/// The first amount that a letter names.
+pub(super) fn amount_of(letter: &DeadLetterSummary) -> String {
+    let amount = letter.subject.amount.map(|money| amount(money.minor_units().into(), money.currency()));
+    amount.unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
 /// Amounts by currency, such as `49.99 USD + 500 JPY`.
 pub(super) fn money(totals: &[MoneyTotal]) -> String {
     if totals.is_empty() {
         return UNKNOWN.to_owned();
     }
-    let amounts = totals
-        .iter()
-        .map(|total| format!("{} {}", total.currency.in_major_units(total.minor_units), total.currency));
+    let amounts = totals.iter().map(|total| amount(total.minor_units, total.currency));
     amounts.collect::<Vec<_>>().join(" + ")
 }
 
@@ -41,8 +50,6 @@ pub(super) fn line(text: &str, chars_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::Currency;
-
     use super::*;
 
     fn total(code: &str, minor_units: i128) -> MoneyTotal {

@@ -25,7 +25,7 @@ impl MoneyDoc {
         Self {
             minor_units: minor_units.to_string(),
             currency: currency.to_string(),
-            decimal: decimal(minor_units, currency.decimals()),
+            decimal: currency.in_major_units(minor_units),
         }
     }
 }
@@ -47,27 +47,17 @@ pub fn totals(money: &[MoneyTotal]) -> Vec<MoneyDoc> {
     money.iter().map(MoneyDoc::from).collect()
 }
 
-fn decimal(minor_units: i128, decimals: u32) -> String {
-    let sign = if minor_units < 0 { "-" } else { "" };
-    let digits = minor_units.unsigned_abs();
-    if decimals == 0 {
-        return format!("{sign}{digits}");
-    }
-    let unit = 10_u128.pow(decimals);
-    let width = usize::try_from(decimals).unwrap_or_default();
-    format!("{sign}{}.{:0width$}", digits / unit, digits % unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_amount_has_the_decimals_of_its_currency() {
-        assert_eq!(decimal(4999, 2), "49.99");
-        assert_eq!(decimal(-5, 2), "-0.05");
-        assert_eq!(decimal(5, 3), "0.005");
-        assert_eq!(decimal(5, 0), "5");
-        assert_eq!(decimal(i128::MIN, 2).len(), "-.".len() + 39);
+        let decimal = |minor_units, code| MoneyDoc::of(minor_units, Currency::parse(code).unwrap()).decimal;
+        assert_eq!(decimal(4999, "USD"), "49.99");
+        assert_eq!(decimal(-5, "USD"), "-0.05");
+        assert_eq!(decimal(5, "KWD"), "0.005");
+        assert_eq!(decimal(5, "JPY"), "5");
+        assert_eq!(decimal(i128::MIN, "USD").len(), "-.".len() + 39);
     }
 }
