@@ -22,9 +22,9 @@ fn of_other_source(event_id: &str) -> EventKey {
     EventKey { source: SourceName::parse("other").expect("a valid name"), ..event_key(event_id) }
 }
 
-/// Makes caches with given lifetimes of claims and marks.
+/// Makes caches with a given lifetime of marks.
 trait Kind {
-    fn cache(lease: Duration, mark_ttl: Duration) -> impl SeenEvents;
+    fn cache(mark_ttl: Duration) -> impl SeenEvents;
 }
 
 struct Redis;
@@ -32,21 +32,20 @@ struct Memory;
 struct Nothing;
 
 impl Kind for Redis {
-    fn cache(lease: Duration, mark_ttl: Duration) -> impl SeenEvents {
-        let settings =
-            adapters::outbound::redis::RedisSettings { lease, mark_ttl, ..TestRedis::new().settings() };
+    fn cache(mark_ttl: Duration) -> impl SeenEvents {
+        let settings = adapters::outbound::redis::RedisSettings { mark_ttl, ..TestRedis::new().settings() };
         RedisSeenEvents::new(&settings, Arc::new(SystemClock)).expect("usable settings")
     }
 }
 
 impl Kind for Memory {
-    fn cache(lease: Duration, mark_ttl: Duration) -> impl SeenEvents {
-        MemorySeenEvents::new(10_000, mark_ttl, Arc::new(SystemClock)).with_lease(lease)
+    fn cache(mark_ttl: Duration) -> impl SeenEvents {
+        MemorySeenEvents::new(10_000, mark_ttl, Arc::new(SystemClock))
     }
 }
 
 impl Kind for Nothing {
-    fn cache(_: Duration, _: Duration) -> impl SeenEvents {
+    fn cache(_: Duration) -> impl SeenEvents {
         NoSeenEvents
     }
 }
@@ -55,67 +54,49 @@ const LONG: Duration = Duration::from_mins(1);
 const SHORT: Duration = Duration::from_millis(60);
 
 async fn what_nobody_marked_is_unknown_in_order_and_number<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
+    let cache = K::cache(LONG);
     assert_eq!(cache.look(&[]).await, []);
     cache.mark_committed(&[]).await;
     let keys: Vec<_> = (0..500).map(|n| event_key(&format!("evt_{n}"))).collect();
     assert_eq!(cache.look(&keys).await, vec![Seen::Unknown; 500]);
 }
 
-async fn a_claim_is_never_committed<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
-    let key = [event_key("evt_1")];
+async fn a_look_leaves_nothing_behind<K: Kind>() {
+    let cache = K::cache(LONG);
+    let key = event_key("evt_1");
     for _ in 0..3 {
-        assert!(!matches!(cache.look(&key).await[0], Seen::Committed(_)));
+        assert_eq!(cache.look(&[key.clone(), key.clone()]).await, [Seen::Unknown, Seen::Unknown]);
     }
 }
 
-async fn a_claim_is_seen_by_the_next_look<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
-    let key = [event_key("evt_1")];
-    assert_eq!(cache.look(&key).await, [Seen::Unknown]);
-    assert_eq!(cache.look(&key).await, [Seen::InProgress]);
-}
-
 async fn a_mark_is_answered_with_its_meaning_in_its_place<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
+    let cache = K::cache(LONG);
     let (first, second, third) = (event_key("evt_1"), event_key("evt_2"), event_key("evt_3"));
-    cache.look(&[first.clone(), second.clone()]).await;
     cache.mark_committed(&[(third.clone(), fingerprint(3)), (first.clone(), fingerprint(1))]).await;
     for _ in 0..2 {
         assert_eq!(
             cache.look(&[first.clone(), second.clone(), third.clone()]).await,
-            [Seen::Committed(fingerprint(1)), Seen::InProgress, Seen::Committed(fingerprint(3)),]
+            [Seen::Committed(fingerprint(1)), Seen::Unknown, Seen::Committed(fingerprint(3)),]
         );
     }
 }
 
-async fn a_mark_outlives_the_lease<K: Kind>() {
-    let cache = K::cache(SHORT, LONG);
-    let key = event_key("evt_1");
-    cache.look(std::slice::from_ref(&key)).await;
-    cache.mark_committed(&[(key.clone(), fingerprint(1))]).await;
-    tokio::time::sleep(SHORT * 2).await;
-    assert_eq!(cache.look(&[key]).await, [Seen::Committed(fingerprint(1))]);
-}
-
-async fn claims_and_marks_expire<K: Kind>() {
-    let cache = K::cache(SHORT, SHORT);
-    let (claimed, marked) = (event_key("evt_1"), event_key("evt_2"));
-    cache.look(std::slice::from_ref(&claimed)).await;
+async fn a_mark_expires<K: Kind>() {
+    let cache = K::cache(SHORT);
+    let marked = event_key("evt_1");
     cache.mark_committed(&[(marked.clone(), fingerprint(1))]).await;
     tokio::time::sleep(SHORT * 2).await;
-    assert_eq!(cache.look(&[claimed, marked]).await, [Seen::Unknown, Seen::Unknown]);
+    assert_eq!(cache.look(&[marked]).await, [Seen::Unknown]);
 }
 
 async fn the_same_id_of_another_source_is_another_event<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
+    let cache = K::cache(LONG);
     cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     assert_eq!(cache.look(&[of_other_source("evt_1")]).await, [Seen::Unknown]);
 }
 
 async fn a_mark_is_not_believed_where_there_is_no_memory<K: Kind>() {
-    let cache = K::cache(LONG, LONG);
+    let cache = K::cache(LONG);
     cache.mark_committed(&[(event_key("evt_1"), fingerprint(1))]).await;
     assert_eq!(cache.look(&[event_key("evt_1")]).await, [Seen::Unknown]);
 }
@@ -138,11 +119,9 @@ macro_rules! stamp_remembering {
         stamp!(
             $implementation, $kind:
             what_nobody_marked_is_unknown_in_order_and_number,
-            a_claim_is_never_committed,
-            a_claim_is_seen_by_the_next_look,
+            a_look_leaves_nothing_behind,
             a_mark_is_answered_with_its_meaning_in_its_place,
-            a_mark_outlives_the_lease,
-            claims_and_marks_expire,
+            a_mark_expires,
             the_same_id_of_another_source_is_another_event,
         );
     };
@@ -153,6 +132,6 @@ stamp_remembering!(memory, Memory);
 stamp!(
     none, Nothing:
     what_nobody_marked_is_unknown_in_order_and_number,
-    a_claim_is_never_committed,
+    a_look_leaves_nothing_behind,
     a_mark_is_not_believed_where_there_is_no_memory,
 );

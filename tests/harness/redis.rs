@@ -30,7 +30,6 @@ impl TestRedis {
             url: self.url.clone().into(),
             namespace: self.namespace.clone(),
             timeout: Duration::from_secs(2),
-            lease: Duration::from_secs(30),
             mark_ttl: Duration::from_mins(1),
             pool_max: 4,
             breaker_open: Duration::from_secs(5),

@@ -8,9 +8,7 @@ use domain::{EventKey, Fingerprint};
 pub enum Seen {
     /// An event of this meaning was committed.
     Committed(Fingerprint),
-    /// Somebody has it in hand. No reason to do anything but ask the database.
-    InProgress,
-    /// Not known, or the cache could not be asked.
+    /// Not known, or the cache could not be asked: only the database can tell.
     Unknown,
 }
 
@@ -20,9 +18,8 @@ pub enum Seen {
 #[cfg_attr(any(test, feature = "testing"), mockall::automock)]
 #[async_trait]
 pub trait SeenEvents: Send + Sync {
-    /// Element `i` answers `keys[i]`, and what was unknown is claimed for a short lease, in one round trip.
-    /// MUST answer `Committed` only for a mark that [`Self::mark_committed`] wrote. MUST answer within a
-    /// short time-out, whatever the cache does.
+    /// Element `i` answers `keys[i]`, in one round trip. MUST answer `Committed` only for a mark that
+    /// [`Self::mark_committed`] wrote. MUST answer within a short time-out, whatever the cache does.
     async fn look(&self, keys: &[EventKey]) -> Vec<Seen>;
 
     /// Remembers events whose commit has returned. MUST NOT be called before. Every mark expires.

@@ -116,7 +116,6 @@ pub struct CacheConfig {
     pub url_file: String,
     pub timeout_ms: u64,
     pub pool_max: usize,
-    pub lease_s: u64,
     pub mark_ttl_s: u64,
     pub breaker_open_ms: u64,
     pub memory_entries_max: usize,

@@ -197,7 +197,6 @@ fn service_ranges(config: &Config) -> Vec<Range> {
         ("broker.publish_channels", as_u64(broker.publish_channels), 1, 64),
         ("cache.timeout_ms", cache.timeout_ms, 1, 5000),
         ("cache.pool_max", as_u64(cache.pool_max), 1, 1000),
-        ("cache.lease_s", cache.lease_s, 1, NO_LIMIT),
         ("cache.mark_ttl_s", cache.mark_ttl_s, 1, NO_LIMIT),
         ("cache.memory_entries_max", as_u64(cache.memory_entries_max), 1, 100_000_000),
     ]

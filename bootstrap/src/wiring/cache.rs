@@ -46,7 +46,6 @@ pub fn cache(config: &Config, namespace: &str) -> anyhow::Result<Cache> {
                 url: cache.url.clone(),
                 namespace: format!("{namespace}:{}", config.worker.consumer),
                 timeout: ms(cache.timeout_ms),
-                lease: Duration::from_secs(cache.lease_s),
                 mark_ttl,
                 pool_max: cache.pool_max,
                 breaker_open: ms(cache.breaker_open_ms),

@@ -2,4 +2,4 @@
 
 mod seen_events;
 
-pub use seen_events::{LEASE, MemorySeenEvents, NoSeenEvents};
+pub use seen_events::{MemorySeenEvents, NoSeenEvents};

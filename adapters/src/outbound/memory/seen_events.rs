@@ -10,9 +10,6 @@ use application::ports::seen_events::{Seen, SeenEvents};
 use async_trait::async_trait;
 use domain::{EventKey, Fingerprint, Timestamp};
 
-/// How long a claim lives unless it is set otherwise: longer than a batch takes.
-pub const LEASE: Duration = Duration::from_secs(30);
-
 /// Remembers nothing: every event is asked of the database (`none:`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSeenEvents;
@@ -32,7 +29,6 @@ impl SeenEvents for NoSeenEvents {
 /// old one is forgotten. That bounds the memory without a list to keep in order on every look.
 pub struct MemorySeenEvents {
     generation_size: usize,
-    lease: Duration,
     mark_ttl: Duration,
     clock: Arc<dyn Clock>,
     generations: Mutex<Generations>,
@@ -46,27 +42,14 @@ struct Generations {
 
 #[derive(Clone, Copy)]
 struct Entry {
-    seen: Seen,
+    meaning: Fingerprint,
     expires_at: Timestamp,
 }
 
 impl MemorySeenEvents {
-    /// Remembers at most `capacity` events: marks for `mark_ttl`, claims for [`LEASE`].
+    /// Remembers at most `capacity` events, each for `mark_ttl`.
     pub fn new(capacity: usize, mark_ttl: Duration, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            generation_size: (capacity / 2).max(1),
-            lease: LEASE,
-            mark_ttl,
-            clock,
-            generations: Mutex::default(),
-        }
-    }
-
-    /// The same with another lifetime of claims.
-    #[must_use]
-    pub const fn with_lease(mut self, lease: Duration) -> Self {
-        self.lease = lease;
-        self
+        Self { generation_size: (capacity / 2).max(1), mark_ttl, clock, generations: Mutex::default() }
     }
 
     fn with_generations<T>(&self, work: impl FnOnce(&mut Generations) -> T) -> T {
@@ -76,9 +59,11 @@ impl MemorySeenEvents {
 }
 
 impl Generations {
-    fn live(&self, key: &EventKey, now: Timestamp) -> Option<Seen> {
-        let entry = self.young.get(key).or_else(|| self.old.get(key))?;
-        (now < entry.expires_at).then_some(entry.seen)
+    fn look(&self, key: &EventKey, now: Timestamp) -> Seen {
+        match self.young.get(key).or_else(|| self.old.get(key)) {
+            Some(entry) if now < entry.expires_at => Seen::Committed(entry.meaning),
+            _ => Seen::Unknown,
+        }
     }
 
     fn insert(&mut self, key: EventKey, entry: Entry, generation_size: usize) {
@@ -93,23 +78,14 @@ impl Generations {
 impl SeenEvents for MemorySeenEvents {
     async fn look(&self, keys: &[EventKey]) -> Vec<Seen> {
         let now = self.clock.now();
-        let claim = Entry { seen: Seen::InProgress, expires_at: now.plus(self.lease) };
-        self.with_generations(|generations| {
-            let mut look = |key: &EventKey| {
-                generations.live(key, now).unwrap_or_else(|| {
-                    generations.insert(key.clone(), claim, self.generation_size);
-                    Seen::Unknown
-                })
-            };
-            keys.iter().map(&mut look).collect()
-        })
+        self.with_generations(|generations| keys.iter().map(|key| generations.look(key, now)).collect())
     }
 
     async fn mark_committed(&self, events: &[(EventKey, Fingerprint)]) {
         let expires_at = self.clock.now().plus(self.mark_ttl);
         self.with_generations(|generations| {
             for (key, fingerprint) in events {
-                let entry = Entry { seen: Seen::Committed(*fingerprint), expires_at };
+                let entry = Entry { meaning: *fingerprint, expires_at };
                 generations.insert(key.clone(), entry, self.generation_size);
             }
         });
@@ -162,12 +138,5 @@ mod tests {
             seen.look(&[event_key("evt_999"), event_key("evt_0")]).await,
             [Seen::Committed(fingerprint), Seen::Unknown]
         );
-    }
-
-    #[tokio::test]
-    async fn one_key_twice_in_a_look_is_claimed_once() {
-        let key = event_key("evt_1");
-        let looked = remembering(10).look(&[key.clone(), key]).await;
-        assert_eq!(looked, [Seen::Unknown, Seen::InProgress]);
     }
 }

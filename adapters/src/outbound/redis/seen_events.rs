@@ -26,7 +26,6 @@ pub struct RedisSeenEvents {
     pool: Pool,
     namespace: String,
     timeout: Duration,
-    lease: Duration,
     mark_ttl: Duration,
     breaker: Breaker,
     clock: Arc<dyn Clock>,
@@ -61,7 +60,6 @@ impl RedisSeenEvents {
             pool,
             namespace,
             timeout: settings.timeout,
-            lease: settings.lease,
             mark_ttl: settings.mark_ttl,
             breaker: Breaker::new(settings.breaker_open),
             clock,
@@ -132,11 +130,10 @@ fn closed(error: &RedisError) -> bool {
     !error.is_timeout() && (error.is_io_error() || error.is_connection_dropped())
 }
 
-/// The refusal of a command that says that Redis is in no state to be used, such as while it loads. A key
-/// that somebody made a list says only that this key is of no use.
+/// The refusal of a command, which says that Redis is in no state to be used, such as while it loads.
 fn refusal(reply: &Value) -> Option<String> {
     match reply {
-        Value::ServerError(error) if error.code() != "WRONGTYPE" => Some(error.code().to_owned()),
+        Value::ServerError(error) => Some(error.code().to_owned()),
         _ => None,
     }
 }
@@ -159,20 +156,16 @@ impl SeenEvents for RedisSeenEvents {
         if keys.is_empty() {
             return Vec::new();
         }
-        let mut pipeline = Pipeline::with_capacity(keys.len());
+        // A key of another type is answered as if it were not there.
+        let mut pipeline = Pipeline::with_capacity(1);
+        let look = pipeline.cmd("MGET");
         for key in keys {
-            pipeline
-                .cmd("SET")
-                .arg(wire::key(&self.namespace, key))
-                .arg(wire::CLAIM)
-                .arg("NX")
-                .arg("GET")
-                .arg("PX")
-                .arg(millis(self.lease));
+            look.arg(wire::key(&self.namespace, key));
         }
-        self.ask(&pipeline)
-            .await
-            .map_or_else(|| vec![Seen::Unknown; keys.len()], |replies| replies.iter().map(seen).collect())
+        match self.ask(&pipeline).await.as_deref() {
+            Some([Value::Array(values)]) if values.len() == keys.len() => values.iter().map(seen).collect(),
+            _ => vec![Seen::Unknown; keys.len()],
+        }
     }
 
     async fn mark_committed(&self, events: &[(EventKey, Fingerprint)]) {

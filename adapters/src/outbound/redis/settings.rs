@@ -13,8 +13,6 @@ pub struct RedisSettings {
     pub namespace: String,
     /// How long a whole call may take, the wait for a connection included.
     pub timeout: Duration,
-    /// How long a claim of an event in hand lives.
-    pub lease: Duration,
     /// How long a mark of a committed event lives; at least the longest time that a provider retries.
     pub mark_ttl: Duration,
     /// How many connections there may be.

@@ -3,9 +3,6 @@
 use application::ports::seen_events::Seen;
 use domain::{EventKey, Fingerprint, IdError, SourceName};
 
-/// The value of a claim. It says nothing but that somebody has the event in hand.
-pub const CLAIM: &str = "claimed";
-
 const MARK_PREFIX: &str = "c:";
 
 /// The namespace as it stands in keys, without a colon. No name has a dot, so no two namespaces become one.
@@ -28,7 +25,7 @@ pub fn mark(fingerprint: Fingerprint) -> String {
 
 /// What a value says. Only a mark, to the letter, says that the event was committed.
 pub fn read(value: &[u8]) -> Seen {
-    read_mark(value).map_or(Seen::InProgress, Seen::Committed)
+    read_mark(value).map_or(Seen::Unknown, Seen::Committed)
 }
 
 fn read_mark(value: &[u8]) -> Option<Fingerprint> {
@@ -61,7 +58,7 @@ mod tests {
         let upper = format!("c:{}", good[2..].to_uppercase());
         let long = format!("{good}0");
         for value in [
-            CLAIM,
+            "claimed",
             "",
             "c:",
             "c",
@@ -74,9 +71,9 @@ mod tests {
             "c:+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f",
             "c:é234567890123456789012345678901",
         ] {
-            assert_eq!(read(value.as_bytes()), Seen::InProgress, "{value}");
+            assert_eq!(read(value.as_bytes()), Seen::Unknown, "{value}");
         }
-        assert_eq!(read(&[0xff; 34]), Seen::InProgress);
+        assert_eq!(read(&[0xff; 34]), Seen::Unknown);
     }
 
     #[test]

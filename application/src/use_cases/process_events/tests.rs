@@ -168,9 +168,9 @@ async fn a_committed_mark_of_the_same_meaning_answers_without_the_store() {
 
 #[tokio::test]
 async fn the_cache_never_decides_alone() {
-    // A claim in progress, a mark of another meaning and an answer that is too short all ask the store.
+    // A mark of another meaning and an answer that is too short ask the store, as does what is unknown.
     let other = succeeded("evt_1", "pi_1", 999).fingerprint();
-    for answer in [vec![Seen::InProgress], vec![Seen::Committed(other)], Vec::new()] {
+    for answer in [vec![Seen::Unknown], vec![Seen::Committed(other)], Vec::new()] {
         let mut seen = MockSeenEvents::new();
         seen.expect_look().return_once(move |_| answer);
         seen.expect_mark_committed().return_const(());
