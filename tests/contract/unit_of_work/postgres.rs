@@ -2,6 +2,7 @@
 
 mod commit_cut;
 mod failures;
+mod lookups;
 mod migrations;
 
 use std::sync::Arc;

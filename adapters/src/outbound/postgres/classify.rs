@@ -7,6 +7,10 @@
 use application::ports::unit_of_work::StoreError;
 use diesel::result::{DatabaseErrorKind, Error};
 
+/// Keys that two units can meet at which both have found nothing there: the slower one finds it when it is run
+/// again.
+const RACED_KEYS: [&str; 2] = ["payment_facts_pkey", "outbox_id_key"];
+
 /// The class of `error`.
 pub(super) fn classify(error: Error) -> StoreError {
     match class(&error) {
@@ -25,6 +29,11 @@ enum Class {
 
 fn class(error: &Error) -> Class {
     match error {
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, violation)
+            if violation.constraint_name().is_some_and(|key| RACED_KEYS.contains(&key)) =>
+        {
+            Class::Transient
+        }
         Error::DatabaseError(kind, _) => match kind {
             DatabaseErrorKind::UniqueViolation
             | DatabaseErrorKind::ForeignKeyViolation
@@ -46,10 +55,57 @@ fn class(error: &Error) -> Class {
 
 #[cfg(test)]
 mod tests {
+    use diesel::result::DatabaseErrorInformation;
+
     use super::*;
 
     fn of(kind: DatabaseErrorKind) -> Class {
         class(&Error::DatabaseError(kind, Box::new(String::from("some text"))))
+    }
+
+    /// A unique key that was violated.
+    struct Violated(&'static str);
+
+    impl DatabaseErrorInformation for Violated {
+        fn message(&self) -> &str {
+            "duplicate key value violates unique constraint"
+        }
+
+        fn details(&self) -> Option<&str> {
+            None
+        }
+
+        fn hint(&self) -> Option<&str> {
+            None
+        }
+
+        fn table_name(&self) -> Option<&str> {
+            None
+        }
+
+        fn column_name(&self) -> Option<&str> {
+            None
+        }
+
+        fn constraint_name(&self) -> Option<&str> {
+            Some(self.0)
+        }
+
+        fn statement_position(&self) -> Option<i32> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_unique_key_is_transient_only_where_units_can_race_for_it() {
+        let of_key =
+            |key| class(&Error::DatabaseError(DatabaseErrorKind::UniqueViolation, Box::new(Violated(key))));
+        for key in RACED_KEYS {
+            assert_eq!(of_key(key), Class::Transient, "{key}");
+        }
+        for key in ["payments_pkey", "ledger_entries_pkey", "somebodys_business_rule"] {
+            assert_eq!(of_key(key), Class::Permanent, "{key}");
+        }
     }
 
     #[test]

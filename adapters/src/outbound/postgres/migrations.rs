@@ -26,7 +26,8 @@ const LOCK_QUERY: &str = "SELECT pg_try_advisory_lock(31632371580035941)";
 const UNFINISHED_INDEXES_QUERY: &str = "SELECT c.relname::text FROM pg_index AS i \
      JOIN pg_class AS c ON c.oid = i.indexrelid \
      WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace \
-       AND c.relname IN ('processed_events_by_moment')";
+       AND c.relname IN ('processed_events_by_moment', 'payments_by_id', 'payment_facts_by_payment', \
+         'ledger_entries_by_event', 'outbox_by_id')";
 
 /// How long to wait for another process that migrates.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(2);

@@ -17,16 +17,13 @@ statement! {
         "INSERT INTO processed_events \
            (consumer, event_id, source, fingerprint, outcome, payment_id, received_at) \
          SELECT " consumer: &'a str => Text,
-        ", event_id, source, fingerprint, outcome, payment_id, received_at \
-         FROM unnest(" event_ids: Vec<&'a str> => Array<Text>,
-        ", " sources: Vec<&'a str> => Array<Text>,
-        ", " fingerprints: Vec<&'a [u8]> => Array<Binary>,
-        ", " outcomes: Vec<i16> => Array<SmallInt>,
-        ", " payment_ids: Vec<Option<&'a str>> => Array<Nullable<Text>>,
-        ", " received_at: Vec<PgTimestamp> => Array<Timestamptz>,
-        ") AS given (event_id, source, fingerprint, outcome, payment_id, received_at) \
-         ORDER BY event_id COLLATE \"C\", source COLLATE \"C\" \
-         ON CONFLICT (event_id, source, consumer) DO NOTHING \
+        ", unnest(" event_ids: Vec<&'a str> => Array<Text>,
+        "), unnest(" sources: Vec<&'a str> => Array<Text>,
+        "), unnest(" fingerprints: Vec<&'a [u8]> => Array<Binary>,
+        "), unnest(" outcomes: Vec<i16> => Array<SmallInt>,
+        "), unnest(" payment_ids: Vec<Option<&'a str>> => Array<Nullable<Text>>,
+        "), unnest(" received_at: Vec<PgTimestamp> => Array<Timestamptz>,
+        ") ON CONFLICT (event_id, source, consumer) DO NOTHING \
          RETURNING event_id, source"
     }
 }
@@ -37,10 +34,11 @@ statement! {
         "SELECT given.ordinality, stored.fingerprint \
          FROM unnest(" event_ids: Vec<&'a str> => Array<Text>,
         ", " sources: Vec<&'a str> => Array<Text>,
-        ") WITH ORDINALITY AS given (event_id, source, ordinality) \
-         JOIN processed_events AS stored USING (event_id, source) \
-         WHERE stored.consumer = " consumer: &'a str => Text,
-        ""
+        ") WITH ORDINALITY AS given (event_id, source, ordinality) CROSS JOIN LATERAL \
+           (SELECT fingerprint FROM processed_events AS e \
+            WHERE e.event_id = given.event_id AND e.source = given.source \
+              AND e.consumer = " consumer: &'a str => Text,
+        " LIMIT 1) AS stored"
     }
 }
 
@@ -62,14 +60,29 @@ statement! {
     StoreRecorded<'a> -> () {
         "INSERT INTO recorded_events (consumer, event_id, source, kind, reason, payment_id, payload) \
          SELECT " consumer: &'a str => Text,
-        ", event_id, source, kind, reason, payment_id, payload \
-         FROM unnest(" event_ids: Vec<&'a str> => Array<Text>,
-        ", " sources: Vec<&'a str> => Array<Text>,
-        ", " kinds: Vec<&'a str> => Array<Text>,
-        ", " reasons: Vec<&'a str> => Array<Text>,
-        ", " payment_ids: Vec<Option<&'a str>> => Array<Nullable<Text>>,
-        ", " payloads: Vec<&'a [u8]> => Array<Binary>,
-        ") AS given (event_id, source, kind, reason, payment_id, payload)"
+        ", unnest(" event_ids: Vec<&'a str> => Array<Text>,
+        "), unnest(" sources: Vec<&'a str> => Array<Text>,
+        "), unnest(" kinds: Vec<&'a str> => Array<Text>,
+        "), unnest(" reasons: Vec<&'a str> => Array<Text>,
+        "), unnest(" payment_ids: Vec<Option<&'a str>> => Array<Nullable<Text>>,
+        "), unnest(" payloads: Vec<&'a [u8]> => Array<Binary>,
+        ")"
+    }
+}
+
+impl<'a> ClaimEvents<'a> {
+    fn of(consumer: &'a str, events: &'a [PaymentEvent], fingerprints: &'a [Fingerprint]) -> Self {
+        let mut given: Vec<(&PaymentEvent, &Fingerprint)> = events.iter().zip(fingerprints).collect();
+        given.sort_unstable_by_key(|(event, _)| (event_id(event), source(event)));
+        Self {
+            consumer,
+            event_ids: given.iter().map(|(event, _)| event_id(event)).collect(),
+            sources: given.iter().map(|(event, _)| source(event)).collect(),
+            fingerprints: given.iter().map(|(_, print)| print.as_bytes().as_slice()).collect(),
+            outcomes: given.iter().map(|(event, _)| outcome(event)).collect(),
+            payment_ids: given.iter().map(|(event, _)| payment_id(event)).collect(),
+            received_at: given.iter().map(|(event, _)| rows::moment(event.received_at)).collect(),
+        }
     }
 }
 
@@ -80,16 +93,11 @@ pub(in crate::outbound::postgres) async fn claim(
     events: &[PaymentEvent],
 ) -> Result<Vec<Claim>, StoreError> {
     let fingerprints: Vec<Fingerprint> = events.iter().map(PaymentEvent::fingerprint).collect();
-    let claim = ClaimEvents {
-        consumer,
-        event_ids: events.iter().map(event_id).collect(),
-        sources: events.iter().map(source).collect(),
-        fingerprints: fingerprints.iter().map(|print| print.as_bytes().as_slice()).collect(),
-        outcomes: events.iter().map(outcome).collect(),
-        payment_ids: events.iter().map(payment_id).collect(),
-        received_at: events.iter().map(|event| rows::moment(event.received_at)).collect(),
-    };
+    let claim = ClaimEvents::of(consumer, events, &fingerprints);
     let inserted: Vec<(String, String)> = session.rows(claim).await?;
+    if inserted.len() == events.len() {
+        return Ok(vec![Claim::Fresh; events.len()]);
+    }
     let fresh: HashSet<(&str, &str)> =
         inserted.iter().map(|(event_id, source)| (event_id.as_str(), source.as_str())).collect();
     let is_fresh = |event: &PaymentEvent| fresh.contains(&(event_id(event), source(event)));

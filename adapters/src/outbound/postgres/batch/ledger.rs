@@ -9,36 +9,34 @@ use crate::outbound::postgres::session::Session;
 use crate::outbound::postgres::statement::statement;
 
 statement! {
-    /// Stores entries, and changes balances one by one in the order in which they are given. Counting the
-    /// entries has all of them stored before the first balance is locked: many units wait for a balance that
-    /// all their events share. A balance that the sum does not fit stays as it is, and is not among those that
-    /// are given: an overflow would be an error like any other, as the driver tells it.
-    PostEntries<'a> -> (Text, Text, Text) {
-        "WITH posted AS ( \
-           INSERT INTO ledger_entries \
-             (consumer, source, event_id, account, ledger, currency, amount_minor, payment_id) \
-           SELECT " consumer: &'a str => Text,
-        ", source, event_id, account, ledger, currency, amount_minor, payment_id \
-           FROM unnest(" sources: Vec<&'a str> => Array<Text>,
-        ", " event_ids: Vec<&'a str> => Array<Text>,
-        ", " accounts: Vec<&'a str> => Array<Text>,
-        ", " ledgers: Vec<&'a str> => Array<Text>,
-        ", " currencies: Vec<&'a str> => Array<Text>,
-        ", " amounts_minor: Vec<i64> => Array<BigInt>,
-        ", " payment_ids: Vec<&'a str> => Array<Text>,
-        ") AS given (source, event_id, account, ledger, currency, amount_minor, payment_id) \
-           RETURNING 1) \
-         INSERT INTO account_balances (consumer, account, ledger, currency, balance_minor) \
-         SELECT " balances_of: &'a str => Text,
-        ", account, ledger, currency, change_minor \
-         FROM unnest(" balance_accounts: Vec<&'a str> => Array<Text>,
-        ", " balance_ledgers: Vec<&'a str> => Array<Text>,
-        ", " balance_currencies: Vec<&'a str> => Array<Text>,
-        ", " changes_minor: Vec<i64> => Array<BigInt>,
-        ") WITH ORDINALITY AS given (account, ledger, currency, change_minor, ordinality) \
-         WHERE (SELECT count(*) FROM posted) > 0 \
-         ORDER BY ordinality \
-         ON CONFLICT (consumer, account, ledger, currency) DO UPDATE \
+    /// Stores entries.
+    PostEntries<'a> -> () {
+        "INSERT INTO ledger_entries \
+           (consumer, source, event_id, account, ledger, currency, amount_minor, payment_id) \
+         SELECT " consumer: &'a str => Text,
+        ", unnest(" sources: Vec<&'a str> => Array<Text>,
+        "), unnest(" event_ids: Vec<&'a str> => Array<Text>,
+        "), unnest(" accounts: Vec<&'a str> => Array<Text>,
+        "), unnest(" ledgers: Vec<&'a str> => Array<Text>,
+        "), unnest(" currencies: Vec<&'a str> => Array<Text>,
+        "), unnest(" amounts_minor: Vec<i64> => Array<BigInt>,
+        "), unnest(" payment_ids: Vec<&'a str> => Array<Text>,
+        ")"
+    }
+}
+
+statement! {
+    /// Changes balances one by one in the order in which they are given, from zero where there is none, and gives
+    /// those that it has changed. One that the sum does not fit stays as it is: an overflow would be an error like
+    /// any other, as the driver tells it.
+    ChangeBalances<'a> -> (Text, Text, Text) {
+        "INSERT INTO account_balances (consumer, account, ledger, currency, balance_minor) \
+         SELECT " consumer: &'a str => Text,
+        ", unnest(" accounts: Vec<&'a str> => Array<Text>,
+        "), unnest(" ledgers: Vec<&'a str> => Array<Text>,
+        "), unnest(" currencies: Vec<&'a str> => Array<Text>,
+        "), unnest(" changes_minor: Vec<i64> => Array<BigInt>,
+        ") ON CONFLICT (consumer, account, ledger, currency) DO UPDATE \
          SET balance_minor = account_balances.balance_minor + excluded.balance_minor, \
            updated_at = clock_timestamp() \
          WHERE CASE WHEN excluded.balance_minor > 0 \
@@ -48,7 +46,8 @@ statement! {
     }
 }
 
-/// Appends entries and changes the balances by them.
+/// Appends entries and then changes the balances by them: many units wait for a balance that all their events
+/// share, so it is locked as late as can be.
 pub(in crate::outbound::postgres) async fn post(
     session: &mut Session,
     consumer: &str,
@@ -66,12 +65,15 @@ pub(in crate::outbound::postgres) async fn post(
         currencies: currencies.iter().map(Currency::code).collect(),
         amounts_minor: entries.iter().map(|entry| entry.amount.minor_units()).collect(),
         payment_ids: entries.iter().map(|entry| entry.payment.payment_id.as_str()).collect(),
-        balances_of: consumer,
-        balance_accounts: changes.iter().map(|change| change.account.as_str()).collect(),
-        balance_ledgers: changes.iter().map(|change| change.ledger.as_str()).collect(),
-        balance_currencies: changes.iter().map(|change| change.currency.code()).collect(),
+    };
+    session.change(post).await?;
+    let change = ChangeBalances {
+        consumer,
+        accounts: changes.iter().map(|change| change.account.as_str()).collect(),
+        ledgers: changes.iter().map(|change| change.ledger.as_str()).collect(),
+        currencies: changes.iter().map(|change| change.currency.code()).collect(),
         changes_minor: changes.iter().map(|change| change.amount_minor).collect(),
     };
-    let stored: Vec<BalanceName> = session.rows(post).await?;
+    let stored: Vec<BalanceName> = session.rows(change).await?;
     expect_stored(&changes, &stored).map_err(|error| session.fail(error))
 }

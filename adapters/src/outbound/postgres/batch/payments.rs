@@ -11,7 +11,7 @@ use crate::outbound::postgres::session::Session;
 use crate::outbound::postgres::statement::statement;
 
 statement! {
-    /// Payments, locked in key order: the rows are sorted first and locked then.
+    /// Payments, each looked up and locked in the order in which their keys are given.
     LockPayments<'a> -> PaymentSql {
         "SELECT stored.source, stored.payment_id, stored.merchant, stored.last_event_id, stored.revision, \
            stored.currency, stored.standing_at, stored.standing_stage, stored.captures_closed, \
@@ -20,47 +20,43 @@ statement! {
            stored.disputes_opened_minor, stored.disputes_won_minor, stored.disputes_lost_minor \
          FROM unnest(" sources: Vec<&'a str> => Array<Text>,
         ", " payment_ids: Vec<&'a str> => Array<Text>,
-        ") AS given (source, payment_id) \
-         JOIN payments AS stored USING (source, payment_id) \
-         WHERE stored.consumer = " consumer: &'a str => Text,
-        " ORDER BY stored.source, stored.payment_id \
-         FOR UPDATE OF stored"
+        ") AS given (source, payment_id) CROSS JOIN LATERAL \
+           (SELECT * FROM payments AS p WHERE p.payment_id = given.payment_id AND p.source = given.source \
+              AND p.consumer = " consumer: &'a str => Text,
+        " LIMIT 1 FOR UPDATE) AS stored"
     }
 }
 
-/// Declares a statement over whole payments, `given` by column, each of the same consumer.
+/// Declares a statement over whole payments, given by column, each of the same consumer.
 macro_rules! payments_statement {
-    ($(#[$doc:meta])* $name:ident { $with_the_given:literal }) => {
+    ($(#[$doc:meta])* $name:ident { $before:literal $after:literal }) => {
         statement! {
             $(#[$doc])*
             $name<'a> -> () {
-                "WITH given AS (SELECT " consumer: &'a str => Text,
-                " AS consumer, columns.* \
-                 FROM unnest(" sources: Vec<&'a str> => Array<Text>,
-                ", " payment_ids: Vec<&'a str> => Array<Text>,
-                ", " merchants: Vec<Option<&'a str>> => Array<Nullable<Text>>,
-                ", " states: Vec<&'a str> => Array<Text>,
-                ", " amounts_minor: Vec<i64> => Array<BigInt>,
-                ", " currencies: Vec<Option<&'a str>> => Array<Nullable<Text>>,
-                ", " standings_at: Vec<Option<PgTimestamp>> => Array<Nullable<Timestamptz>>,
-                ", " standing_stages: Vec<Option<i16>> => Array<Nullable<SmallInt>>,
-                ", " authorised: Vec<i64> => Array<BigInt>,
-                ", " captured: Vec<i64> => Array<BigInt>,
-                ", " charged: Vec<i64> => Array<BigInt>,
-                ", " refunded_singly: Vec<i64> => Array<BigInt>,
-                ", " refunded_in_all: Vec<i64> => Array<BigInt>,
-                ", " refunds_failed: Vec<i64> => Array<BigInt>,
-                ", " disputes_opened: Vec<i64> => Array<BigInt>,
-                ", " disputes_won: Vec<i64> => Array<BigInt>,
-                ", " disputes_lost: Vec<i64> => Array<BigInt>,
-                ", " captures_closed: Vec<bool> => Array<Bool>,
-                ", " last_event_ids: Vec<&'a str> => Array<Text>,
-                ", " revisions: Vec<i64> => Array<BigInt>,
-                ") AS columns (source, payment_id, merchant, state, amount_minor, currency, standing_at, \
-                   standing_stage, authorised_minor, captured_minor, charged_minor, refunded_singly_minor, \
-                   refunded_in_all_minor, refunds_failed_minor, disputes_opened_minor, disputes_won_minor, \
-                   disputes_lost_minor, captures_closed, last_event_id, revision)) "
-                $with_the_given
+                $before
+                consumer: &'a str => Text,
+                " AS consumer, unnest(" sources: Vec<&'a str> => Array<Text>,
+                ") AS source, unnest(" payment_ids: Vec<&'a str> => Array<Text>,
+                ") AS payment_id, unnest(" merchants: Vec<Option<&'a str>> => Array<Nullable<Text>>,
+                ") AS merchant, unnest(" states: Vec<&'a str> => Array<Text>,
+                ") AS state, unnest(" amounts_minor: Vec<i64> => Array<BigInt>,
+                ") AS amount_minor, unnest(" currencies: Vec<Option<&'a str>> => Array<Nullable<Text>>,
+                ") AS currency, unnest(" standings_at: Vec<Option<PgTimestamp>> => Array<Nullable<Timestamptz>>,
+                ") AS standing_at, unnest(" standing_stages: Vec<Option<i16>> => Array<Nullable<SmallInt>>,
+                ") AS standing_stage, unnest(" authorised: Vec<i64> => Array<BigInt>,
+                ") AS authorised_minor, unnest(" captured: Vec<i64> => Array<BigInt>,
+                ") AS captured_minor, unnest(" charged: Vec<i64> => Array<BigInt>,
+                ") AS charged_minor, unnest(" refunded_singly: Vec<i64> => Array<BigInt>,
+                ") AS refunded_singly_minor, unnest(" refunded_in_all: Vec<i64> => Array<BigInt>,
+                ") AS refunded_in_all_minor, unnest(" refunds_failed: Vec<i64> => Array<BigInt>,
+                ") AS refunds_failed_minor, unnest(" disputes_opened: Vec<i64> => Array<BigInt>,
+                ") AS disputes_opened_minor, unnest(" disputes_won: Vec<i64> => Array<BigInt>,
+                ") AS disputes_won_minor, unnest(" disputes_lost: Vec<i64> => Array<BigInt>,
+                ") AS disputes_lost_minor, unnest(" captures_closed: Vec<bool> => Array<Bool>,
+                ") AS captures_closed, unnest(" last_event_ids: Vec<&'a str> => Array<Text>,
+                ") AS last_event_id, unnest(" revisions: Vec<i64> => Array<BigInt>,
+                ") AS revision"
+                $after
             }
         }
 
@@ -100,15 +96,16 @@ macro_rules! payments_statement {
 }
 
 payments_statement! {
-    /// Stores new payments, except those that exist.
+    /// Stores new payments, except those that exist: two units that meet at a new payment are nothing unusual, and
+    /// the server logs every key that is violated.
     CreatePayments {
         "INSERT INTO payments \
            (consumer, source, payment_id, merchant, state, amount_minor, currency, standing_at, \
             standing_stage, authorised_minor, captured_minor, charged_minor, refunded_singly_minor, \
             refunded_in_all_minor, refunds_failed_minor, disputes_opened_minor, disputes_won_minor, \
             disputes_lost_minor, captures_closed, last_event_id, revision) \
-         SELECT * FROM given ORDER BY source COLLATE \"C\", payment_id COLLATE \"C\" \
-         ON CONFLICT (consumer, source, payment_id) DO NOTHING"
+         SELECT "
+        " ON CONFLICT (consumer, source, payment_id) DO NOTHING"
     }
 }
 
@@ -127,7 +124,8 @@ payments_statement! {
            disputes_won_minor = given.disputes_won_minor, disputes_lost_minor = given.disputes_lost_minor, \
            captures_closed = given.captures_closed, last_event_id = given.last_event_id, \
            revision = given.revision, updated_at = clock_timestamp() \
-         FROM given \
+         FROM (SELECT "
+        ") AS given \
          WHERE stored.consumer = given.consumer AND stored.source = given.source \
            AND stored.payment_id = given.payment_id AND stored.revision = given.revision - 1"
     }
@@ -143,6 +141,8 @@ pub(in crate::outbound::postgres) async fn lock(
     consumer: &str,
     keys: &[PaymentKey],
 ) -> Result<Vec<Payment>, StoreError> {
+    let mut keys: Vec<&PaymentKey> = keys.iter().collect();
+    keys.sort_unstable();
     let lock = LockPayments {
         sources: keys.iter().map(|key| key.source.as_str()).collect(),
         payment_ids: keys.iter().map(|key| key.payment_id.as_str()).collect(),
@@ -160,8 +160,9 @@ pub(in crate::outbound::postgres) async fn save(
     consumer: &str,
     payments: &[Payment],
 ) -> Result<(), StoreError> {
-    let (created, changed): (Vec<&Payment>, Vec<&Payment>) =
+    let (mut created, changed): (Vec<&Payment>, Vec<&Payment>) =
         payments.iter().partition(|payment| payment.revision == 1);
+    created.sort_unstable_by_key(|payment| &payment.key);
     if !created.is_empty() {
         let count = session.change(CreatePayments::of(consumer, &created)).await?;
         session.expect_rows(count, created.len(), "another unit has created a payment meanwhile")?;

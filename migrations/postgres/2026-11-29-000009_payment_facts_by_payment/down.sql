@@ -1,0 +1,1 @@
+DROP INDEX payment_facts_by_payment;
