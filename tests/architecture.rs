@@ -61,6 +61,7 @@ fn the_application_knows_no_technology() {
         "domain",
         "jiff",
         "mockall",
+        "serde",
         "serde_json",
         "thiserror",
         "tokio",

@@ -38,6 +38,7 @@ pub struct ProcessEvents {
 struct Candidate {
     position: usize,
     event: PaymentEvent,
+    meaning: Fingerprint,
     payload: bytes::Bytes,
 }
 
@@ -84,7 +85,13 @@ impl ProcessEvents {
             };
             match provider.translate(envelope) {
                 Ok(event) => {
-                    candidates.push(Candidate { position, event, payload: envelope.payload.clone() });
+                    let meaning = event.fingerprint();
+                    candidates.push(Candidate {
+                        position,
+                        event,
+                        meaning,
+                        payload: envelope.payload.clone(),
+                    });
                 }
                 Err(error) => dispositions[position] = Some(Disposition::DeadLetter(error.into())),
             }
@@ -132,7 +139,7 @@ impl ProcessEvents {
         let mut fresh = Vec::with_capacity(candidates.len());
         for (index, candidate) in candidates.into_iter().enumerate() {
             match seen.get(index) {
-                Some(Seen::Committed(meaning)) if *meaning == candidate.event.fingerprint() => {
+                Some(Seen::Committed(meaning)) if *meaning == candidate.meaning => {
                     dispositions[candidate.position] = Some(Disposition::Duplicate(DuplicateLayer::Cache));
                 }
                 // Another meaning under the same key is a conflict, which the database confirms.
@@ -203,7 +210,7 @@ impl ProcessEvents {
                     Some(Disposition::Applied | Disposition::Recorded(_) | Disposition::Duplicate(_))
                 )
             })
-            .map(|candidate| (candidate.event.key.clone(), candidate.event.fingerprint()))
+            .map(|candidate| (candidate.event.key.clone(), candidate.meaning))
             .collect();
         if !committed.is_empty() {
             self.seen.mark_committed(&committed).await;
@@ -221,7 +228,7 @@ fn split_copies(
     let mut first_of: HashMap<EventKey, (usize, Fingerprint)> = HashMap::with_capacity(candidates.len());
     let mut distinct = Vec::with_capacity(candidates.len());
     for candidate in candidates {
-        let meaning = candidate.event.fingerprint();
+        let meaning = candidate.meaning;
         match first_of.get(&candidate.event.key) {
             None => {
                 first_of.insert(candidate.event.key.clone(), (candidate.position, meaning));

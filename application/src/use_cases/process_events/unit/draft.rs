@@ -1,6 +1,6 @@
 //! What a unit is about to store, while its events are decided one after the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::{
     Change, Decision, EstablishedFact, FactKey, LedgerEntry, Payment, PaymentEvent, PaymentKey, RecordReason,
@@ -15,11 +15,14 @@ use crate::use_cases::process_events::Candidate;
 /// The payments of a unit as they are now, and what is to be stored.
 #[derive(Default)]
 pub(super) struct Draft {
-    payments: BTreeMap<PaymentKey, Payment>,
-    known: BTreeMap<(PaymentKey, FactKey), EstablishedFact>,
+    /// The payments as the store has them.
+    stored: HashMap<PaymentKey, Payment>,
+    known: HashMap<PaymentKey, BTreeMap<FactKey, EstablishedFact>>,
     /// The changes in rounds: a payment that several events change is in as many rounds, so that the store can
     /// tell each of its revisions from one that another unit has made meanwhile.
-    rounds: Vec<BTreeMap<PaymentKey, Payment>>,
+    rounds: Vec<Vec<Payment>>,
+    /// Of each payment that is changed: its last round, and its place there.
+    latest: HashMap<PaymentKey, (usize, usize)>,
     facts: Vec<NewFact>,
     entries: Vec<LedgerEntry>,
     messages: Vec<OutboxMessage>,
@@ -44,15 +47,15 @@ impl Draft {
         // In key order, so that units of all workers take their locks in one order.
         let keys: Vec<PaymentKey> = keys.into_iter().collect();
         let payments = transaction.lock_payments(&keys).await?;
-        draft.payments = payments.into_iter().map(|payment| (payment.key.clone(), payment)).collect();
+        draft.stored = payments.into_iter().map(|payment| (payment.key.clone(), payment)).collect();
         // A payment that does not exist has no facts.
         let facts: BTreeSet<(PaymentKey, FactKey)> =
-            fresh().flat_map(facts_of).filter(|(payment, _)| draft.payments.contains_key(payment)).collect();
+            fresh().flat_map(facts_of).filter(|(payment, _)| draft.stored.contains_key(payment)).collect();
         if !facts.is_empty() {
             let facts: Vec<(PaymentKey, FactKey)> = facts.into_iter().collect();
-            let known = transaction.known_facts(&facts).await?;
-            draft.known =
-                known.into_iter().map(|(payment, fact)| ((payment, fact.key.clone()), fact)).collect();
+            for (payment, fact) in transaction.known_facts(&facts).await? {
+                draft.known.entry(payment).or_default().insert(fact.key.clone(), fact);
+            }
         }
         Ok(draft)
     }
@@ -84,7 +87,7 @@ impl Draft {
             Claim::Duplicate => Disposition::Duplicate(DuplicateLayer::Database),
             Claim::Conflict { stored } => Disposition::DeadLetter(DeadLetterReason::Conflict {
                 stored: Some(*stored),
-                claimed: event.fingerprint(),
+                claimed: candidate.meaning,
             }),
             Claim::Fresh => match self.decide(event).map_err(Unapplied::Refused)? {
                 Decision::Apply(change) => {
@@ -103,37 +106,49 @@ impl Draft {
     }
 
     fn decide(&self, event: &PaymentEvent) -> Result<Decision, domain::Refusal> {
-        let key = event.payment_key();
-        let current = key.as_ref().and_then(|key| self.payments.get(key));
-        let known = |fact: &FactKey| self.known.get(&(key.clone()?, fact.clone())).cloned();
-        decide(current, known, event)
+        let Some(key) = event.payment_key() else {
+            return decide(None, |_| None, event);
+        };
+        let known = self.known.get(&key);
+        decide(self.current(&key), |fact| known?.get(fact).cloned(), event)
+    }
+
+    /// The payment as it is now.
+    fn current(&self, key: &PaymentKey) -> Option<&Payment> {
+        match self.latest.get(key) {
+            Some((round, place)) => self.rounds.get(*round)?.get(*place),
+            None => self.stored.get(key),
+        }
     }
 
     fn take(&mut self, change: Change, event: &PaymentEvent) {
         let Change { payment, facts, entries, announcements } = change;
+        let key = payment.key.clone();
+        let known = self.known.entry(key.clone()).or_default();
         for fact in facts {
-            self.known.insert((payment.key.clone(), fact.key.clone()), fact.clone());
-            self.facts.push(NewFact { payment: payment.key.clone(), fact, event: event.key.clone() });
+            known.insert(fact.key.clone(), fact.clone());
+            self.facts.push(NewFact { payment: key.clone(), fact, event: event.key.clone() });
         }
         self.entries.extend(entries);
         let message = |announcement| OutboxMessage { announcement, event: event.key.clone() };
         self.messages.extend(announcements.into_iter().map(message));
-        let key = payment.key.clone();
-        self.payments.insert(key.clone(), payment.clone());
-        match self.rounds.iter_mut().find(|round| !round.contains_key(&key)) {
-            Some(round) => {
-                round.insert(key, payment);
-            }
-            None => self.rounds.push(BTreeMap::from([(key, payment)])),
+        let round = self.latest.get(&key).map_or(0, |(round, _)| round + 1);
+        if round == self.rounds.len() {
+            self.rounds.push(Vec::new());
+        }
+        if let Some(changed) = self.rounds.get_mut(round) {
+            self.latest.insert(key, (round, changed.len()));
+            changed.push(payment);
         }
     }
 
     /// Stores everything, the balances last.
-    pub async fn save(&self, transaction: &mut dyn Transaction) -> Result<(), StoreError> {
-        for round in &self.rounds {
+    pub async fn save(&mut self, transaction: &mut dyn Transaction) -> Result<(), StoreError> {
+        self.latest.clear();
+        for round in &mut self.rounds {
             // In key order, see `load`.
-            let changed: Vec<Payment> = round.values().cloned().collect();
-            transaction.save_payments(&changed).await?;
+            round.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+            transaction.save_payments(round).await?;
         }
         if !self.facts.is_empty() {
             transaction.establish_facts(&self.facts).await?;
