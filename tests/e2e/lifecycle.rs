@@ -60,6 +60,21 @@ async fn sigterm_lets_a_receiver_answer_what_is_in_flight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stop_leaves_no_error_in_the_log() {
+    let world = World::create().await;
+    let (mut worker, mut receiver) = (world.worker().await, world.receiver().await);
+    deliver(&receiver.client, "stopped", 50, 0, 4).await;
+    world.wait_until_settled(50).await;
+    for process in [&mut receiver.process, &mut worker.process] {
+        process.signal("TERM").await;
+        assert!(process.ended().await.success(), "{:#?}", process.log());
+        let errors: Vec<String> =
+            process.log().into_iter().filter(|line| line.contains(r#""level":"ERROR""#)).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn while_the_broker_is_away_the_receiver_answers_503_at_once_and_is_not_ready() {
     let mut world = World::create().await;
     world.set("PAYONCE__BROKER__URL", "amqp://guest:canary-password@127.0.0.1:1/%2f");

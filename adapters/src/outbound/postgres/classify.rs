@@ -68,7 +68,7 @@ mod tests {
 
     impl DatabaseErrorInformation for Violated {
         fn message(&self) -> &str {
-            "duplicate key value violates unique constraint"
+            self.0
         }
 
         fn details(&self) -> Option<&str> {

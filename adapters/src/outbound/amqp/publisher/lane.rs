@@ -46,6 +46,7 @@ pub(super) async fn run(mut channel: ConfirmChannel, lanes: Arc<Lanes>) -> LaneE
             group = next_group(&lanes) => group,
         };
         if group.is_empty() {
+            channel.close().await;
             return LaneEnd::Drained;
         }
         if let Err(reason) = publish(&mut channel, group, &lanes).await {
