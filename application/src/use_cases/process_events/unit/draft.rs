@@ -133,12 +133,12 @@ impl Draft {
         let message = |announcement| OutboxMessage { announcement, event: event.key.clone() };
         self.messages.extend(announcements.into_iter().map(message));
         let round = self.latest.get(&key).map_or(0, |(round, _)| round + 1);
-        if round == self.rounds.len() {
-            self.rounds.push(Vec::new());
-        }
         if let Some(changed) = self.rounds.get_mut(round) {
             self.latest.insert(key, (round, changed.len()));
             changed.push(payment);
+        } else {
+            self.latest.insert(key, (self.rounds.len(), 0));
+            self.rounds.push(vec![payment]);
         }
     }
 
