@@ -5,7 +5,6 @@
 //! id of its own, and a return is matched by that id once the group is complete.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -13,8 +12,7 @@ use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
 use lapin::{BasicProperties, Channel, Confirmation, Connection};
 use tokio::time::Instant;
 
-/// How long a channel may take to say good-bye.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+use super::connection::CLOSE_TIMEOUT;
 
 /// A message to publish.
 pub(crate) struct Outgoing<'a> {

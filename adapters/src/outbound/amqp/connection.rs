@@ -73,7 +73,7 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 
 /// How long a connection may take to say good-bye.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens a connection that does not recover by itself.
 pub(crate) async fn connect(settings: &AmqpSettings) -> Result<Connection, ConnectError> {

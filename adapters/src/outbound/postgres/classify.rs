@@ -7,8 +7,8 @@
 use application::ports::unit_of_work::StoreError;
 use diesel::result::{DatabaseErrorKind, Error};
 
-/// Keys that two units can meet at which both have found nothing there: the slower one finds it when it is run
-/// again.
+/// Keys under which rows are stored without letting a conflict pass, since the lock of their payment keeps other
+/// units away. Should another one have been faster all the same, this one finds it when it is run again.
 const RACED_KEYS: [&str; 2] = ["payment_facts_pkey", "outbox_id_key"];
 
 /// The class of `error`.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unique_key_is_transient_only_where_units_can_race_for_it() {
+    fn a_unique_key_is_transient_only_where_another_unit_can_have_been_faster() {
         let of_key =
             |key| class(&Error::DatabaseError(DatabaseErrorKind::UniqueViolation, Box::new(Violated(key))));
         for key in RACED_KEYS {

@@ -144,6 +144,7 @@ impl Draft {
 
     /// Stores everything, the balances last.
     pub async fn save(&mut self, transaction: &mut dyn Transaction) -> Result<(), StoreError> {
+        // Sorting moves what its places tell of.
         self.latest.clear();
         for round in &mut self.rounds {
             // In key order, see `load`.
